@@ -1,0 +1,1 @@
+"""Who looks: models, tools, strategies and the step machine."""

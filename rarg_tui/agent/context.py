@@ -1,0 +1,96 @@
+"""What a model is sent: the conversation, rebuilt from the run's state for each turn.
+
+The request is reduced when it grows too long, the log never is.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rarg_tui.agent.profiles import Profile
+from rarg_tui.agent.prompts import forced_answer, system_prompt
+from rarg_tui.agent.strategies import Strategy
+from rarg_tui.trace.state import CallState, RunState
+
+CLEARED = "[cleared]"
+
+#: Characters a token, where no server counted: a usual estimate for English text.
+_CHARACTERS_PER_TOKEN = 4
+
+
+def messages(
+    state: RunState, strategy: Strategy, profile: Profile, *, force_answer: bool = False
+) -> list[dict[str, Any]]:
+    """The conversation in the form of Chat Completions: system, user, then turn by turn."""
+    result: list[dict[str, Any]] = [
+        {"role": "system", "content": system_prompt(strategy, profile, state.documents)},
+        {"role": "user", "content": state.question},
+    ]
+    result.extend(_by_hand(state, turn=0))
+    for turn in state.turns:
+        calls = [call for call in state.calls if call.turn == turn.number and call.by == "model"]
+        message: dict[str, Any] = {"role": "assistant", "content": turn.text or None}
+        if calls:
+            message["tool_calls"] = [
+                {
+                    "id": _id(call),
+                    "type": "function",
+                    "function": {"name": call.tool, "arguments": _arguments(call)},
+                }
+                for call in calls
+            ]
+        result.append(message)
+        result.extend(
+            {"role": "tool", "tool_call_id": _id(call), "content": _result(call, state)} for call in calls
+        )
+        result.extend(_by_hand(state, turn.number))
+    if force_answer:
+        result.append({"role": "user", "content": forced_answer()})
+    return result
+
+
+def estimated_tokens(state: RunState) -> int:
+    """How long the conversation is: four characters a token, cleared results left out."""
+    kept = sum(len(_result(call, state)) + len(call.raw) for call in state.calls)
+    return (kept + sum(len(turn.text) for turn in state.turns)) // _CHARACTERS_PER_TOKEN
+
+
+def to_clear(state: RunState, keep: int) -> tuple[int, ...]:
+    """Numbers of the calls whose results go when only the last ``keep`` may stay."""
+    done = [call.number for call in state.calls if call.observation]
+    return tuple(number for number in done[: max(0, len(done) - keep)] if number not in state.cleared)
+
+
+def _id(call: CallState) -> str:
+    # Servers repeat call ids across turns; ours are unique in a run.
+    return f"call_{call.number}"
+
+
+def _arguments(call: CallState) -> str:
+    # A string that is no JSON would be refused by most servers when it comes back to them.
+    return json.dumps(call.arguments if call.arguments is not None else {"invalid_arguments": call.raw})
+
+
+def _result(call: CallState, state: RunState) -> str:
+    if call.state == "skipped":
+        return f"(skipped by the user{': ' + call.note if call.note else ''})"
+    if call.waiting:
+        return "(not executed)"
+    if call.number in state.cleared:
+        # A scope's first line stays: the model must know which scope files exist.
+        first = call.observation.splitlines()[0] if call.tool == "embed_recall" and call.observation else ""
+        return f"{first}\n{CLEARED}".lstrip()
+    return call.observation
+
+
+def _by_hand(state: RunState, turn: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "role": "user",
+            "content": f"I ran {call.tool} {json.dumps(call.arguments, ensure_ascii=False)} by hand:\n"
+            f"{_result(call, state)}",
+        }
+        for call in state.calls
+        if call.by == "user" and call.turn == turn and not call.waiting and call.state != "skipped"
+    ]

@@ -1,0 +1,135 @@
+"""The command line. Data goes to stdout, narration to stderr; see ``rarg --help``.
+
+Only the standard library is imported until a command runs: ``rarg --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from rarg_tui import __version__
+from rarg_tui.errors import RargError
+
+#: Command → (module under rarg_tui.commands, what it does).
+COMMANDS: dict[str, tuple[str, str]] = {
+    "open": ("workbench", "the workbench (the default command)"),
+    "demo": ("workbench", "the workbench on the sample corpus, a question loaded"),
+    "index": ("index", "build or update the index; say what is there"),
+    "recall": ("search", "the documents most relevant to a query, best first"),
+    "grep": ("search", "search a scope with ripgrep, in relevance order"),
+    "shell": ("search", "run a command as the agent's bash tool does, guard included"),
+    "run": ("run", "one run to its end, without the workbench"),
+    "runs": ("runs", "list the saved runs"),
+    "replay": ("runs", "print a saved run, step by step"),
+    "fork": ("runs", "begin a new run from an event of a saved one"),
+    "export": ("runs", "a saved run as Markdown or JSON"),
+    "eval": ("evaluate", "measure on a data set"),
+    "bench": ("bench", "rarg's own measurements, as ratios against the plain way"),
+    "config": ("settings", "the settings and where each came from"),
+    "cache": ("settings", "what is stored"),
+    "doctor": ("doctor", "versions, models, devices, and how to get what is missing"),
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """Ends bad usage with one sentence and exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        raise RargError(f"{self.prog}: {_nearest(message, self)}. `{self.prog} --help` shows the usage.")
+
+
+def _nearest(message: str, parser: argparse.ArgumentParser) -> str:
+    marker = "unrecognized arguments: "
+    if not message.startswith(marker):
+        return message
+    wrong = message.removeprefix(marker).split()[0]
+    known = [option for action in parser._actions for option in action.option_strings]
+    near = difflib.get_close_matches(wrong.split("=")[0], known, n=1)
+    return f"unknown argument {wrong}" + (f"; did you mean {near[0]}?" if near else "")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the top level, for ``--help`` alone: each command parses its own line."""
+    rows = "\n".join(f"  {name:8} {text}" for name, (_, text) in COMMANDS.items())
+    top = Parser(
+        prog="rarg",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="rarg [COMMAND] [OPTIONS]",
+        description="Search a directory of text the RARG way: relevance decides what ripgrep reads first.",
+        epilog=f"commands:\n{rows}\n\n`rarg COMMAND --help` tells more. "
+        "Exit codes: 0 done, 1 nothing found, 2 bad input, 3 a part is missing, 130 interrupted.",
+    )
+    top.add_argument("--version", action="version", version=f"rarg {__version__}")
+    return top
+
+
+def common(command: str, usage: str = "") -> Parser:
+    """A parser with the options that every command has."""
+    result = Parser(
+        prog=f"rarg {command}", description=COMMANDS[command][1], usage=usage or None, allow_abbrev=False
+    )
+    result.add_argument(
+        "-C",
+        "--corpus",
+        type=Path,
+        metavar="DIR",
+        help="directory to search (default: RARG_CORPUS, else the sample)",
+    )
+    result.add_argument("--config", type=Path, metavar="FILE", help="settings file")
+    result.add_argument("--cache", type=Path, metavar="DIR", help="where indexes are kept")
+    result.add_argument("--quiet", action="store_true", help="no narration on stderr")
+    result.add_argument("--json", action="store_true", help="print one JSON document")
+    return result
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line; returns the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _dispatch(words)
+    except RargError as error:
+        text = str(error) if str(error).startswith("rarg") else f"rarg: {error}"
+        print(_printable(text), file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has gone; say nothing more to it, also not at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _printable(text: str) -> str:
+    """A sentence may quote a file name or a pattern: on a terminal, its control characters are shown."""
+    if not sys.stderr.isatty():
+        return text
+    from rarg_tui.ui.safe_text import safe_lines
+
+    return "\n".join(safe_lines(text))
+
+
+def _dispatch(words: list[str]) -> int:
+    if words and words[0] in ("-h", "--help", "--version"):
+        parser().parse_args(words)
+    name, rest = _command(words)
+    module = importlib.import_module(f"rarg_tui.commands.{COMMANDS[name][0]}")
+    handler: Callable[[list[str]], int] = getattr(module, name.replace("eval", "evaluate"))
+    return handler(rest)
+
+
+def _command(words: list[str]) -> tuple[str, list[str]]:
+    """The command and its arguments: ``open`` when the line begins with a directory or an option."""
+    if not words or words[0].startswith("-") or words[0] in COMMANDS:
+        return (words[0], words[1:]) if words and words[0] in COMMANDS else ("open", words)
+    if Path(words[0]).expanduser().is_dir():
+        return "open", words
+    near = difflib.get_close_matches(words[0], COMMANDS, n=1)
+    hint = f"did you mean `rarg {near[0]}`?" if near else "`rarg --help` lists the commands."
+    raise RargError(f"{words[0]!r} is neither a command nor a directory; {hint}")

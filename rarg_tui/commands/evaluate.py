@@ -1,0 +1,86 @@
+"""``rarg eval``: measure on a data set."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from rarg_tui.agent.profiles import unknown
+from rarg_tui.cli import common
+from rarg_tui.commands import shared
+from rarg_tui.errors import RargError
+from rarg_tui.evaluation import batch, datasets
+from rarg_tui.workbench import OFFLINE
+
+
+def evaluate(words: Sequence[str]) -> int:
+    if not words or words[0] not in _COMMANDS:
+        if words and words[0] in ("-h", "--help"):
+            print("usage: rarg eval prepare DATASET DIR | rarg eval run DATASET [OPTIONS]")
+            return 0
+        hint = unknown("measurement", words[0], _COMMANDS) if words else "Say which: prepare or run."
+        raise RargError(f"rarg eval: {hint}")
+    return _COMMANDS[words[0]](list(words[1:]))
+
+
+def _prepare(words: Sequence[str]) -> int:
+    parser = common("eval", usage="rarg eval prepare DATASET DIR")
+    parser.add_argument("dataset", type=Path, metavar="DATASET", help="a BEIR folder")
+    parser.add_argument("target", type=Path, metavar="DIR", help="a directory that does not exist yet")
+    args = parser.parse_args(words)
+    count = datasets.prepare(args.dataset, args.target)
+    shared.say(args, f"{count} documents written to {args.target / datasets.DOCUMENTS}.")
+    if args.json:
+        shared.out_json({"dataset": str(args.target), "documents": count})
+    return 0
+
+
+def _run(words: Sequence[str]) -> int:
+    """Every question of a data set, by one strategy, against the plain ranking of the same scopes."""
+    parser = common("eval", usage="rarg eval run DATASET [OPTIONS]")
+    parser.add_argument(
+        "dataset", type=Path, metavar="DATASET", help="a directory that `rarg eval prepare` made"
+    )
+    parser.add_argument("--most", type=int, default=10, metavar="N", help="citations counted a question (10)")
+    shared.model_options(parser)
+    shared.relevance_options(parser)
+    args = parser.parse_args(words)
+    args.corpus = args.dataset
+    outcomes = _outcomes(args)
+    total = batch.summary(outcomes)
+    if args.json:
+        shared.out_json(
+            {
+                "dataset": str(args.dataset),
+                **dataclasses.asdict(total),
+                "rows": [dataclasses.asdict(outcome) for outcome in outcomes],
+            }
+        )
+    else:
+        shared.out(f"questions {total.questions} · calls a question {total.calls:.1f}")
+        plain = f"plain top {args.most}"
+        shared.out(f"gold recall of {args.most} citations  {total.cited:.3f}   {plain}  {total.plain:.3f}")
+        shared.out(f"all gold documents cited   {total.all_cited:.3f}   {plain}  {total.all_plain:.3f}")
+    return 0
+
+
+def _outcomes(args: argparse.Namespace) -> list[batch.Outcome]:
+    with shared.workbench(args) as bench:
+        questions = [question for question in bench.questions() if question.gold]
+        if not questions:
+            raise RargError(f"{args.dataset} has no judged questions; `rarg eval prepare` makes a data set.")
+        bench.prepare(shared.progress(args))
+        outcomes = []
+        for question in questions:
+            session = bench.start(question.text, model=args.model or OFFLINE, gold=question.gold)
+            session.run()
+            scopes = session.state.scopes
+            paths = bench.scope(session.directory, scopes[0].number).paths if scopes else []
+            outcomes.append(batch.outcome(question, session.state, paths, args.most))
+            bench.keep(session)
+        return outcomes
+
+
+_COMMANDS: dict[str, Callable[[list[str]], int]] = {"prepare": _prepare, "run": _run}

@@ -1,0 +1,84 @@
+"""``rarg run``: one run to its end, without the workbench."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from rarg_tui.agent.session import Session
+from rarg_tui.cli import common
+from rarg_tui.commands import shared
+from rarg_tui.trace import events as ev
+from rarg_tui.workbench import Workbench
+
+
+def run(words: Sequence[str]) -> int:
+    parser = common("run")
+    parser.add_argument("question", metavar="QUESTION")
+    shared.model_options(parser)
+    shared.relevance_options(parser)
+    args = parser.parse_args(words)
+    with shared.workbench(args) as bench:
+        session = started(args, bench, args.question)
+        if args.json:
+            return finish(args, bench, session)
+        session.subscribe(lambda event: shared.say(args, _narrated(event)) if _narrated(event) else None)
+        return finish(args, bench, session)
+
+
+def started(args: argparse.Namespace, bench: Workbench, question: str) -> Session:
+    """A session with the index that its ranker needs."""
+    bench.prepare(shared.progress(args))
+    session = bench.start(question)
+    for notice in session.notices:
+        shared.say(args, notice)
+    return session
+
+
+def finish(args: argparse.Namespace, bench: Workbench, session: Session) -> int:
+    """Run to the end, print the outcome; 0 when there is an answer, else 1."""
+    session.run()
+    state = session.state
+    if not state.ended:
+        session.end("failed", state.model_error)
+        state = session.state
+    place = bench.keep(session)
+    if args.json:
+        usage = state.usage
+        shared.out_json(
+            {
+                "run": str(place),
+                "question": state.question,
+                "strategy": state.strategy,
+                "model": state.model,
+                "rankers": dict(state.rankers),
+                "rerank": state.rerank,
+                "answer": state.answer,
+                "citations": list(state.citations),
+                "ranking": list(state.ranking),
+                "turns": len(state.turns),
+                "calls": len(state.calls),
+                "tokens": {"input": usage.input_tokens, "output": usage.output_tokens},
+                "cost_usd": usage.cost_usd,
+                "ended": state.ended,
+                "error": state.error,
+            }
+        )
+    else:
+        shared.out(state.answer or f"No answer: {state.error or state.ended}")
+        shared.say(args, f"model: {state.model} · {len(state.turns)} turns · {len(state.calls)} calls")
+        shared.say(args, f"run: {place}")
+    return 0 if state.ended == "answered" and state.citations else 1
+
+
+def _narrated(event: ev.Event) -> str:
+    match event:
+        case ev.ModelReplied():
+            return f"turn {event.turn}: {event.text}" if event.text and event.calls else ""
+        case ev.CallExecuted():
+            found = f" · {len(event.pool)} matches, {event.shown} shown" if event.pool else ""
+            return f"  {event.call} {event.ran or event.tool} → {event.state}{found}"
+        case ev.ModelFailed():
+            return event.error
+        case _:
+            return ""

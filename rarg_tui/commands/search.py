@@ -1,0 +1,230 @@
+"""``rarg recall``, ``grep`` and ``shell``: the engine by hand."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rarg_tui.agent.strategies import strategy
+from rarg_tui.cli import common
+from rarg_tui.commands import shared
+from rarg_tui.errors import RargError
+from rarg_tui.relevance.scope import Scope
+from rarg_tui.search import shell as bash
+from rarg_tui.search.grep import grep as search
+from rarg_tui.search.grep import grep_raw
+from rarg_tui.trace.events import Match
+from rarg_tui.workbench import Workbench
+
+#: States in which a search has told all it could.
+_FOUND = {"ok": 0, "partial": 0, "no_match": 1, "timed_out": 2, "failed": 2, "error": 2, "refused": 2}
+
+
+def recall(words: Sequence[str]) -> int:
+    parser = common("recall")
+    parser.add_argument("query", metavar="QUERY")
+    parser.add_argument("--top", type=int, default=10_000, metavar="N", help="documents at most (10000)")
+    parser.add_argument("--explain", action="store_true", help="each ranker's rank, score and weight")
+    shared.relevance_options(parser)
+    args = parser.parse_args(words)
+    if args.top < 1:
+        raise RargError(f"--top must be 1 or more, not {args.top}.")
+    with shared.workbench(args) as bench:
+        scope = _recalled(args, bench, args.query, args.top)
+        if args.json:
+            shared.out_json(_recall_json(scope, bench.index.documents))
+        elif args.explain:
+            _explain(scope)
+        else:
+            for path in scope.paths:
+                shared.out(path)
+        return 0 if scope.paths else 1
+
+
+def grep(words: Sequence[str]) -> int:
+    ours, theirs = shared.split_dashes(words)
+    parser = common(
+        "grep",
+        usage="rarg grep (--query Q | --scope FILE | --all) [OPTIONS] (PATTERN | -- RG-OPTIONS PATTERN)",
+    )
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--query", metavar="Q", help="search the scope of this query")
+    where.add_argument("--scope", type=Path, metavar="FILE", help="search the paths in FILE, in its order")
+    where.add_argument("--all", action="store_true", help="search the whole corpus in path order")
+    parser.add_argument("--raw", action="store_true", help="rg's own output: nothing reranked, nothing cut")
+    parser.add_argument("--rerank-query", metavar="TEXT", help="rank matches by this text alone")
+    shared.relevance_options(parser)
+    if theirs is None:
+        parser.add_argument("pattern", metavar="PATTERN")
+    args = parser.parse_args(ours)
+    rg_args = ["-e", args.pattern] if theirs is None else theirs
+    with shared.workbench(args) as bench:
+        query, paths = _scope_paths(args, bench)
+        if args.raw:
+            raw = grep_raw(bench.corpus.root, paths, rg_args, shared.write)
+            if raw.message:
+                shared.say(args, raw.message)
+            return _FOUND[raw.state]
+        profile = bench.profile()
+        settings = bench.settings
+        ranks = bool(query or args.rerank_query) and settings.rerank != "off"
+        result = search(
+            bench.corpus.root,
+            paths,
+            rg_args,
+            scope_query=args.rerank_query or query,
+            ranked=not args.all,
+            limits=bash.ShellLimits(pool=profile.pool, shown=profile.shown, line_length=profile.line_length),
+            reorder=bench.index.reranker(settings.rerank, profile.quota) if ranks else None,
+        )
+        if args.json:
+            shared.out_json(
+                {
+                    "pattern": result.pattern,
+                    "scope": {"query": query, "documents": len(paths)},
+                    "state": result.state,
+                    "message": result.message,
+                    "rg_version": result.rg_version,
+                    "reranked": result.reranked,
+                    "rerank_query": result.rerank_query,
+                    "pool": [_match_json(match) for match in result.pool],
+                    "shown": [_match_json(match) for match in result.shown],
+                    "elapsed_ms": result.elapsed_ms,
+                }
+            )
+        else:
+            for match in result.shown:
+                shared.out(f"{match.path}:{match.line}: {match.text}")
+            if result.message:
+                shared.say(args, result.message)
+        return _FOUND[result.state]
+
+
+def shell(words: Sequence[str]) -> int:
+    ours, command = shared.split_dashes(words)
+    parser = common("shell", usage="rarg shell [--run-dir DIR] [--strategy S] [OPTIONS] -- COMMAND")
+    parser.add_argument(
+        "--run-dir", type=Path, metavar="DIR", help="a run, whose scope_N.txt can be searched"
+    )
+    parser.add_argument("--strategy", default="rarg", metavar="S", help="whose rules hold (rarg)")
+    if command is None and not {"-h", "--help"} & set(ours):
+        raise RargError("rarg shell: give the command after --, as in `rarg shell -- 'wc -l scope_1.txt'`.")
+    args = parser.parse_args(ours)
+    line = command[0] if command and len(command) == 1 else shlex.join(command or ())
+    rules = strategy(args.strategy)
+    with shared.workbench(args) as bench, tempfile.TemporaryDirectory() as empty:
+        run_dir = args.run_dir or Path(empty)
+        if not run_dir.is_dir():
+            raise RargError(f"--run-dir: there is no directory {run_dir}.")
+        scopes = {number: Scope.read(run_dir, number) for number in _scope_numbers(run_dir)}
+        profile = bench.profile()
+        result = bash.run(
+            line,
+            bash.ShellContext(
+                root=bench.corpus.root,
+                run_dir=run_dir.resolve(),
+                scopes={n: bash.ScopeView(n, scope.query, scope.paths) for n, scope in scopes.items()},
+                limits=bash.ShellLimits(
+                    pool=profile.pool, shown=profile.shown, line_length=profile.line_length
+                ),
+                reorder=bench.index.reranker(bench.settings.rerank, profile.quota) if rules.reranks else None,
+                whole_corpus=rules.whole_corpus,
+                paths=bench.corpus.paths,
+            ),
+        )
+    if args.json:
+        shared.out_json(
+            {
+                "command": line,
+                "verdict": result.verdict,
+                "reason": result.reason,
+                "exit_code": result.exit_code,
+                "observation": result.observation,
+                "state": result.state,
+                "scope": result.scope,
+                "reranked": result.reranked,
+            }
+        )
+    elif result.verdict == "run":
+        shared.out(result.observation)
+    else:
+        shared.say(args, result.reason)
+    return min(result.exit_code or 0, 2) if result.verdict == "run" else 2
+
+
+def _recalled(args: argparse.Namespace, bench: Workbench, query: str, top: int) -> Scope:
+    if not query.strip():
+        raise RargError("The query is empty: say what to look for.")
+    bench.prepare(shared.progress(args))
+    return bench.index.recall(query, top=top, ranker=bench.settings.ranker)
+
+
+def _scope_paths(args: argparse.Namespace, bench: Workbench) -> tuple[str, Sequence[str]]:
+    """The query, if any, and the paths to search, in order."""
+    if args.query is not None:
+        scope = _recalled(args, bench, args.query, 10_000)
+        return args.query, scope.paths
+    if args.all:
+        bench.corpus.require_documents()
+        return "", bench.corpus.paths()
+    try:
+        data = args.scope.read_bytes()
+    except OSError as error:
+        raise RargError(f"--scope: {args.scope} cannot be read ({error.strerror}).") from None
+    return "", [os.fsdecode(line) for line in data.split(b"\n") if line]
+
+
+def _scope_numbers(run_dir: Path) -> list[int]:
+    names = (re.fullmatch(r"scope_([1-9]\d*)\.txt", file.name) for file in run_dir.iterdir())
+    return sorted(int(name[1]) for name in names if name)
+
+
+def _recall_json(scope: Scope, documents: int) -> Mapping[str, Any]:
+    rows = []
+    for at, path in enumerate(scope.paths):
+        found = {name: ranked[at] for name, ranked in scope.by.items()}
+        by = {name: {"rank": pair[0], "score": pair[1]} for name, pair in found.items() if pair}
+        rows.append(_with_bytes({"path": path, "rank": at + 1, "score": scope.scores[at], "by": by}))
+    return {
+        "query": scope.query,
+        "ranker": scope.ranker,
+        "rankers": scope.rankers,
+        "documents": documents,
+        "elapsed_ms": scope.elapsed_ms,
+        "paths": rows,
+    }
+
+
+def _match_json(match: Match) -> dict[str, Any]:
+    return _with_bytes(match.to_json())
+
+
+def _with_bytes(row: dict[str, Any]) -> dict[str, Any]:
+    """Add ``path_bytes`` where the path is not UTF-8."""
+    try:
+        row["path"].encode("utf-8")
+    except UnicodeEncodeError:
+        from base64 import b64encode
+
+        row["path_bytes"] = b64encode(os.fsencode(row["path"])).decode("ascii")
+    return row
+
+
+def _explain(scope: Scope) -> None:
+    """A table: rank, fused score, then rank, score and share of each ranker."""
+    names = list(scope.by)
+    weights = "  ".join(f"{name} ×{scope.rankers[name]:g}" for name in names)
+    shared.out(f"{scope.ranker}: {weights}")
+    shared.out("  ".join([f"{'rank':>5}", f"{'score':>8}", *(f"{name:>16}" for name in names), "document"]))
+    for at, path in enumerate(scope.paths):
+        cells = []
+        for name in names:
+            found = scope.by[name][at]
+            cells.append(f"{'–':>16}" if found is None else f"{f'#{found[0]}  {found[1]:.4f}':>16}")
+        shared.out("  ".join([f"{at + 1:>5}", f"{scope.scores[at]:>8.5f}", *cells, path]))

@@ -1,0 +1,70 @@
+"""``rarg config`` and ``rarg cache``: what is set, what is stored."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+
+from rarg_tui import config as configuration
+from rarg_tui import paths
+from rarg_tui.cli import common
+from rarg_tui.commands import shared
+
+
+def config(words: Sequence[str]) -> int:
+    parser = common("config")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--show", action="store_true", dest="all", help="each setting and its origin (default)")
+    what.add_argument("--path", action="store_true", help="where the settings file is looked for")
+    what.add_argument("--check", action="store_true", help="only say whether the settings are valid")
+    args = parser.parse_args(words)
+    if args.path:
+        shared.out(str(args.config or paths.config_dir() / configuration.FILE_NAME))
+        return 0
+    found, origins = configuration.load(args.config, vars(args))
+    rows = {field.name: _plain(getattr(found, field.name)) for field in fields(found)}
+    if args.check:
+        shared.say(args, "The settings are valid.")
+    elif args.json:
+        shared.out_json({name: {"value": value, "from": origins[name]} for name, value in rows.items()})
+    else:
+        for name, value in rows.items():
+            shared.out(f"{name:10} {'–' if value is None else value}    ({origins[name]})")
+    return 0
+
+
+def cache(words: Sequence[str]) -> int:
+    parser = common("cache")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--list", action="store_true", help="what is stored, with sizes (default)")
+    what.add_argument("--drop", action="store_true", help="delete the indexes; they can be built again")
+    args = parser.parse_args(words)
+    found, _ = configuration.load(args.config, vars(args))
+    place = (found.cache or paths.cache_dir()) / "index"
+    # Only what is marked as an index: --cache may name a directory that holds other things too.
+    entries = sorted({mark.parent for mark in place.glob("*/*.current")})
+    rows = [{"path": str(entry), "bytes": _size(entry)} for entry in entries]
+    if args.drop:
+        for entry in entries:
+            shutil.rmtree(entry)
+    if args.json:
+        shared.out_json(rows)
+    else:
+        for row in rows:
+            shared.out(f"{row['bytes']:>14,} bytes  {row['path']}")
+        shared.say(args, f"{len(rows)} stored in {place}{', dropped' if args.drop else ''}.")
+    return 0
+
+
+def _size(directory: Path) -> int:
+    return sum(file.stat().st_size for file in directory.rglob("*") if file.is_file())
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, configuration.Price):
+        return {"input": value.input, "output": value.output}
+    return {key: _plain(item) for key, item in value.items()} if isinstance(value, Mapping) else value

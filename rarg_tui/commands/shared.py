@@ -1,0 +1,119 @@
+"""What the commands share: settings from a parsed line, output that is safe, progress on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from time import monotonic
+from typing import Any
+
+from rarg_tui import config
+from rarg_tui.cli import Parser
+from rarg_tui.config import Settings
+from rarg_tui.corpus.progress import Progress
+from rarg_tui.ui.safe_text import safe, safe_lines
+from rarg_tui.workbench import Workbench
+
+#: No line of ours is longer on a terminal; what is longer has been cut before, and says so.
+_LINE = 4_000
+
+_PROGRESS_EVERY_S = 0.2
+
+
+def relevance_options(parser: Parser) -> None:
+    """The options of ranking and reranking."""
+    parser.add_argument(
+        "--ranker", metavar="R", help="lexical, static, dense, hybrid or a+b; what is named is waited for"
+    )
+    parser.add_argument("--rerank", metavar="R", help="fused, paper, or off")
+    parser.add_argument("--quota", type=int, metavar="N", help="lines of a document in a round; 0: no quota")
+    parser.add_argument("--pool", type=int, metavar="M", help="matches collected (500)")
+    parser.add_argument("--show", type=int, metavar="m", help="matches shown (30; 60 with --profile bright)")
+    parser.add_argument("--profile", metavar="P", help="bcplus (answer) or bright (rank documents)")
+    parser.add_argument("--as-published", action="store_true", help="the ranker and reranker of the paper")
+    parser.add_argument("--device", metavar="D", help="cpu, cuda or mps")
+
+
+def model_options(parser: Parser) -> None:
+    """The options that choose who looks, and how."""
+    parser.add_argument("--strategy", metavar="S", help="rarg, rarg+ or rarg++")
+    parser.add_argument("--model", metavar="M", help="a model; without a key: the offline planner")
+    parser.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server")
+
+
+def split_dashes(words: Sequence[str]) -> tuple[list[str], list[str] | None]:
+    """What stands before ``--`` and what stands after it (``None`` when there is no ``--``)."""
+    if "--" not in words:
+        return list(words), None
+    at = list(words).index("--")
+    return list(words[:at]), list(words[at + 1 :])
+
+
+def settings(args: argparse.Namespace) -> Settings:
+    """File < environment < flag, and what ``--as-published`` stands for."""
+    found, origins = config.load(args.config, vars(args))
+    if getattr(args, "as_published", False):
+        published: dict[str, Any] = {"ranker": "dense", "rerank": "paper", "quota": 0}
+        found = replace(found, **{k: v for k, v in published.items() if origins[k] != "flag"})
+    return found
+
+
+@contextmanager
+def workbench(args: argparse.Namespace, **globs: Sequence[str]) -> Iterator[Workbench]:
+    """The workbench that a line asks for, closed when the command ends."""
+    bench = Workbench(settings(args), **globs)
+    try:
+        yield bench
+    finally:
+        bench.close()
+
+
+def say(args: argparse.Namespace, text: str) -> None:
+    """Narration: to stderr, unless ``--quiet``."""
+    if not args.quiet:
+        print(safe(text, _LINE) if sys.stderr.isatty() else text, file=sys.stderr)
+
+
+def out(text: str) -> None:
+    """Data: to stdout. On a terminal, control characters of foreign text are made visible; elsewhere
+    the bytes are those of the corpus."""
+    if sys.stdout.isatty():
+        for line in safe_lines(text, _LINE):
+            print(line)
+    else:
+        write(os.fsencode(text) + b"\n")
+
+
+def write(data: bytes) -> None:
+    """Bytes to stdout, in order with what was printed."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def out_json(data: Any) -> None:
+    """One JSON document. Escaped to ASCII, so that a path that is not UTF-8 survives any pipe."""
+    print(json.dumps(data, indent=1))
+
+
+def progress(args: argparse.Namespace) -> Callable[[Progress], None]:
+    """A listener that draws a line of progress on a terminal, and says nothing elsewhere."""
+    if args.quiet or not sys.stderr.isatty():
+        return lambda _: None
+    last = [0.0]
+
+    def show(step: Progress) -> None:
+        done = step.done >= step.total
+        if not done and monotonic() - last[0] < _PROGRESS_EVERY_S:
+            return
+        last[0] = monotonic()
+        eta = f" · {step.eta_s:.0f} s left" if step.eta_s is not None and not done else ""
+        line = f"\r\x1b[K{step.stage} {step.done}/{step.total}{eta}"
+        print(line, end="\n" if done else "", file=sys.stderr)
+
+    return show

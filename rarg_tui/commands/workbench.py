@@ -1,0 +1,65 @@
+"""``rarg`` and ``rarg demo``: the workbench on a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rarg_tui.cli import common
+from rarg_tui.commands import shared
+from rarg_tui.errors import RargError
+from rarg_tui.trace.export import as_markdown
+from rarg_tui.workbench import OFFLINE
+
+
+def open(words: Sequence[str]) -> int:
+    parser = common("open", usage="rarg [open] [DIR] [--question Q] [--run RUN] [OPTIONS]")
+    parser.add_argument("directory", nargs="?", type=Path, metavar="DIR", help="the corpus")
+    parser.add_argument("--question", default="", metavar="Q", help="begin with this question")
+    parser.add_argument("--run", default="", metavar="RUN", help="show a saved run")
+    shared.model_options(parser)
+    shared.relevance_options(parser)
+    args = parser.parse_args(words)
+    args.corpus = args.directory or args.corpus
+    headless = f"`rarg replay {args.run}`" if args.run else '`rarg run "QUESTION"`'
+    return _show(args, headless)
+
+
+def demo(words: Sequence[str]) -> int:
+    parser = common("demo", usage="rarg demo [--headless] [OPTIONS]")
+    parser.add_argument("--headless", action="store_true", help="to the end, printing the transcript")
+    shared.model_options(parser)
+    shared.relevance_options(parser)
+    args = parser.parse_args(words)
+    # The demo is the same everywhere: it asks a hosted model only when told to.
+    if not args.model and not args.base_url:
+        args.model = OFFLINE
+    if not args.headless:
+        return _show(args, "`rarg demo --headless`", demo=True)
+    with shared.workbench(args) as bench:
+        questions = bench.questions()
+        if not questions:
+            raise RargError(f"{bench.directory} has no questions.jsonl to take one from: use `rarg run`.")
+        bench.prepare(shared.progress(args))
+        session = bench.start(questions[0].text, gold=questions[0].gold)
+        session.run()
+        state = session.state
+        bench.keep(session)
+        shared.out(as_markdown(state))
+        return 0 if state.ended == "answered" else 1
+
+
+def _show(args: argparse.Namespace, headless: str, demo: bool = False) -> int:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise RargError(f"The workbench needs a terminal; without one, use {headless}.")
+    with shared.workbench(args) as bench:
+        from rarg_tui.ui.app import run_app
+
+        return run_app(
+            bench,
+            question=getattr(args, "question", ""),
+            run=getattr(args, "run", ""),
+            demo=demo,
+        )

@@ -1,0 +1,1 @@
+"""What is searched: files, decoding, paragraphs, fingerprints."""

@@ -1,0 +1,1 @@
+"""How good it was: data sets, metrics, mechanism diagnosis."""

@@ -1,0 +1,154 @@
+"""BM25 over title and text, by tantivy."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rarg_tui.corpus.decoding import clean
+from rarg_tui.corpus.progress import check
+from rarg_tui.errors import RargError
+from rarg_tui.relevance.manifest import damaged
+from rarg_tui.relevance.ranker import Built, Job, content
+
+if TYPE_CHECKING:
+    import numpy as np
+    import tantivy
+    from numpy.typing import NDArray
+
+    from rarg_tui.relevance.manifest import Part
+    from rarg_tui.relevance.table import Table
+
+#: Weight of a query word in the title, beside 1 for the whole text (title included).
+TITLE_WEIGHT = 0.2
+
+_HEAP = 64_000_000
+_TOKEN_LENGTH = 40
+
+
+class Lexical:
+    """Query words as an OR of terms; the tokenizer is tantivy's ``en_stem`` (words, lower case, English
+    stems). An edited corpus is indexed anew: deleted documents would stay in BM25's statistics."""
+
+    name = "lexical"
+
+    def __init__(self) -> None:
+        self._searcher: tantivy.Searcher | None = None
+        self._analyzer: tantivy.TextAnalyzer | None = None
+        self._schema: tantivy.Schema | None = None
+
+    def settings(self) -> Mapping[str, Any]:
+        return {"engine": "tantivy", "tokenizer": "en_stem", "title_weight": TITLE_WEIGHT}
+
+    def build(self, job: Job) -> Built:
+        import tantivy
+
+        from rarg_tui.relevance import table
+
+        index = tantivy.Index(_schema(), path=str(job.directory))
+        writer = index.writer(_HEAP, 2)
+        rows: list[tuple[int, int, bytes, int, int, int]] = []
+        for row, document in enumerate(job.listing.documents):
+            check(job.cancel)
+            read = content(job.corpus, document)
+            entry = tantivy.Document()
+            entry.add_unsigned("row", row)
+            entry.add_text("title", read.title)
+            entry.add_text("body", f"{read.title}\n{read.text}")
+            writer.add_document(entry)
+            size = len(read.text)
+            rows.append((document.size, document.mtime_ns, read.digest, 0, size, size))
+            job.report(row + 1)
+        writer.commit()
+        writer.wait_merging_threads()
+        for leftover in job.directory.glob(".tantivy-*.lock"):
+            leftover.unlink()
+        return Built(table.Table([d.path for d in job.listing.documents], table.rows(rows)), {})
+
+    def open(self, part: Part, table: Table) -> None:
+        import tantivy
+
+        try:
+            index = tantivy.Index.open(str(part.directory))
+            index.config_reader("manual")
+            searcher = index.searcher()
+        except (ValueError, OSError) as error:
+            raise damaged(self.name, part.directory, str(error)) from None
+        if searcher.num_docs != len(table):
+            raise damaged(self.name, part.directory, f"{searcher.num_docs} of {len(table)} documents")
+        self._schema, self._searcher, self._analyzer = index.schema, searcher, _analyzer()
+
+    def search(
+        self, query: str, k: int, cancel: threading.Event | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        import numpy as np
+        import tantivy
+
+        if self._searcher is None or self._schema is None or self._analyzer is None:
+            raise RargError("The lexical index is not open.")
+        parts: list[tuple[tantivy.Occur, tantivy.Query]] = []
+        for word, count in sorted(Counter(self._analyzer.analyze(clean(query))).items()):
+            for field, weight in (("title", TITLE_WEIGHT), ("body", 1.0)):
+                term = tantivy.Query.term_query(self._schema, field, word, "freq")
+                parts.append((tantivy.Occur.Should, tantivy.Query.boost_query(term, weight * count)))
+        limit = min(k, self._searcher.num_docs)
+        if not parts or not limit:
+            return np.empty(0, np.int64), np.empty(0, np.float64)
+        wanted = tantivy.Query.boolean_query(parts)
+        while True:
+            check(cancel)
+            hits = self._searcher.search(wanted, limit, count=False).hits
+            scores: NDArray[np.float64] = np.round([float(score) for score, _ in hits], 4)
+            tie_is_cut = len(hits) == limit < self._searcher.num_docs and scores[k - 1] == scores[-1]
+            if not tie_is_cut:
+                break
+            limit = min(limit * 2, self._searcher.num_docs)
+        rows = self._searcher.fast_field_values("row", [address for _, address in hits])
+        return np.array(rows, np.int64), scores
+
+    def document_frequency(self, terms: Sequence[str]) -> list[int]:
+        """For each term the number of documents with its stem in title or text, upper or lower case; of
+        a term of several words, the number for its rarest word (an upper bound)."""
+        if self._searcher is None or self._analyzer is None:
+            raise RargError("The lexical index is not open.")
+        found = []
+        for term in terms:
+            words = self._analyzer.analyze(clean(term))
+            found.append(min((self._searcher.doc_freq("body", word) for word in words), default=0))
+        return found
+
+    def words(self, text: str) -> list[str]:
+        """The stems of ``text``, as they are indexed."""
+        self._analyzer = self._analyzer or _analyzer()
+        return self._analyzer.analyze(clean(text))
+
+    def close(self) -> None:
+        self._searcher = self._schema = None
+
+
+def rarity(frequency: int, documents: int) -> float:
+    """BM25's inverse document frequency: never negative, largest for a word that no document has."""
+    return math.log1p((documents - frequency + 0.5) / (frequency + 0.5))
+
+
+def _schema() -> tantivy.Schema:
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field("row", fast=True)
+    for field in ("title", "body"):
+        builder.add_text_field(field, tokenizer_name="en_stem", index_option="freq")
+    return builder.build()
+
+
+def _analyzer() -> tantivy.TextAnalyzer:
+    """The same chain as tantivy's ``en_stem``."""
+    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
+
+    chain = TextAnalyzerBuilder(Tokenizer.simple())
+    for step in (Filter.remove_long(_TOKEN_LENGTH), Filter.lowercase(), Filter.stemmer("english")):
+        chain = chain.filter(step)
+    return chain.build()

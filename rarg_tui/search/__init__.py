@@ -1,0 +1,1 @@
+"""Where it is looked for: the command grammar and its guard, ordered ripgrep, observations."""

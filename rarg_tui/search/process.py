@@ -1,0 +1,189 @@
+"""Every child process of a search is started here: no shell, a bare environment, a group of its own.
+
+One place, so that whatever confines the children (limits, Landlock) has one place to go.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Sequence
+from functools import lru_cache
+from types import TracebackType
+from typing import IO, Self
+
+#: Why a group of children was stopped.
+CANCELLED, TIMED_OUT, ENOUGH = "cancelled", "timed_out", "enough"
+
+#: How often the watcher looks at the clock and at the cancel event, seconds.
+_WATCH = 0.02
+
+
+def environment() -> dict[str, str]:
+    """All that a child sees of our environment: where programs are, and a UTF-8 locale."""
+    return {"PATH": _path(), "LANG": "C.UTF-8"}
+
+
+@lru_cache(maxsize=256)
+def find_program(name: str) -> str | None:
+    """The absolute path of an installed program, or ``None``."""
+    return shutil.which(name, path=_path())
+
+
+def _path() -> str:
+    # A relative entry would let a file of the corpus be started.
+    entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(entry for entry in entries if os.path.isabs(entry)) or "/usr/bin:/bin"
+
+
+class Stopped(Exception):
+    """No more children may be started: the group was cancelled, timed out or has enough."""
+
+
+class Children:
+    """The running children of one pipeline or scan; leaving the ``with`` block kills what is left.
+
+    ``cancel`` and ``timeout_s`` (seconds; ``None``: no limit) are watched by a thread, so that callers
+    can simply block on a pipe: when the group is stopped, every pipe ends. A group with a ``parent`` is
+    part of it: it can be stopped alone, and is stopped with its parent.
+    """
+
+    def __init__(
+        self,
+        cancel: threading.Event | None = None,
+        timeout_s: float | None = None,
+        parent: Children | None = None,
+    ) -> None:
+        self._reason = ""
+        self._parent = parent
+        self._cancel = cancel
+        self._deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        self._live: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+        self._done = threading.Event()
+        self._watcher: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        if self._cancel is not None or self._deadline is not None:
+            self._watcher = threading.Thread(target=self._watch, name="rarg-watch", daemon=True)
+            self._watcher.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._done.set()
+        self.stop(ENOUGH)
+        with self._lock:
+            left = list(self._live)
+        for process in left:
+            self.wait(process)
+        if self._watcher is not None:
+            self._watcher.join()
+
+    @property
+    def reason(self) -> str:
+        """Why the group was stopped, or ``""``."""
+        return self._reason or (self._parent.reason if self._parent is not None else "")
+
+    @property
+    def stopped(self) -> bool:
+        return bool(self.reason)
+
+    def start(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        executable: str | None = None,
+        stdin: int | IO[bytes] = subprocess.DEVNULL,
+        stdout: int | IO[bytes] = subprocess.PIPE,
+        stderr: int | IO[bytes] = subprocess.PIPE,
+    ) -> subprocess.Popen[bytes]:
+        """Start ``argv`` in a session of its own; ``executable`` is the program's absolute path where
+        its first item is a mere name.
+
+        Raises :class:`Stopped` after :meth:`stop`, ``OSError`` when the program cannot be started.
+        """
+        with self._lock:
+            if self._reason:
+                raise Stopped(self._reason)
+            if self._parent is not None:
+                process = self._parent.start(
+                    argv, cwd=cwd, executable=executable, stdin=stdin, stdout=stdout, stderr=stderr
+                )
+            else:
+                process = subprocess.Popen(
+                    [os.fsencode(item) for item in argv],
+                    cwd=cwd,
+                    executable=executable,
+                    stdin=stdin,
+                    stdout=stdout,
+                    stderr=stderr,
+                    env=environment(),
+                    start_new_session=True,
+                )
+            self._live.add(process)
+        return process
+
+    def wait(self, process: subprocess.Popen[bytes]) -> int:
+        """Wait for a child that ends, and forget it. Its exit code; negative for a signal."""
+        code = process.wait()
+        self._forget(process)
+        return code
+
+    def _forget(self, process: subprocess.Popen[bytes]) -> None:
+        with self._lock:
+            self._live.discard(process)
+        if self._parent is not None:
+            self._parent._forget(process)
+
+    def stop(self, reason: str) -> None:
+        """Kill all children; the first reason is kept."""
+        with self._lock:
+            self._reason = self._reason or reason
+            live = list(self._live)
+        for process in live:
+            kill(process)
+
+    def _watch(self) -> None:
+        while not self._done.wait(_WATCH):
+            if self._cancel is not None and self._cancel.is_set():
+                return self.stop(CANCELLED)
+            if self._deadline is not None and time.monotonic() > self._deadline:
+                return self.stop(TIMED_OUT)
+        return None
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a child and all that it started."""
+    if process.poll() is None:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            process.kill()
+
+
+class Drain:
+    """Reads a child's stderr to its end in a thread, keeping the first ``limit`` bytes."""
+
+    def __init__(self, stream: IO[bytes], limit: int = 65_536) -> None:
+        self._stream = stream
+        self._limit = limit
+        self._kept = bytearray()
+        self._thread = threading.Thread(target=self._read, name="rarg-stderr", daemon=True)
+        self._thread.start()
+
+    def text(self) -> str:
+        """What was kept, once the stream has ended."""
+        self._thread.join()
+        return self._kept.decode("utf-8", "surrogateescape")
+
+    def _read(self) -> None:
+        with self._stream as stream:
+            while chunk := os.read(stream.fileno(), 65_536):
+                self._kept += chunk[: self._limit - len(self._kept)]

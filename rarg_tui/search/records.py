@@ -1,0 +1,106 @@
+"""``rg --json`` records to matches: bytes to characters, base64 to text, line ends away."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rarg_tui.search.excerpt import Span, excerpt
+from rarg_tui.trace.events import Match
+
+#: From this many bytes on a record is read in part, and of its spans at most this many.
+_LONG, _MOST_SPANS = 65_536, 1_000
+#: In a JSON text this cannot be part of a string: its quotes would be escaped.
+_SPANS = b'"submatches":['
+#: How the records that matter begin. Others are skipped unread; new kinds may come.
+MATCH, END = b'{"type":"match"', b'{"type":"end"'
+
+
+def read_match(record: bytes, line_length: int) -> Match:
+    """A ``match`` record as a :class:`Match` without position and rank. Spans are characters of the
+    text; text that is not UTF-8 is shown with U+FFFD. Raises ``ValueError`` for a record not understood.
+
+    ``record`` may break off behind the line itself: only the first spans of a long line are read.
+    """
+    try:
+        data, found = _long_record(record) if len(record) > _LONG else _short_record(record)
+        line = _bytes(data["lines"])
+        path, number = _path(data["path"]), int(data["line_number"] or 0)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"an rg record was not understood: {error!r}") from None
+    text, spans = decode_line(line, found)
+    text, spans, cut = excerpt(text, spans, line_length)
+    return Match(path=path, line=number, text=text, spans=tuple(spans), cut=cut)
+
+
+def _short_record(record: bytes) -> tuple[Mapping[str, Any], list[Span]]:
+    data = json.loads(record)["data"]
+    return data, [_span(sub) for sub in data["submatches"]]
+
+
+def _long_record(record: bytes) -> tuple[Mapping[str, Any], list[Span]]:
+    """A line of megabytes may have a million spans: all would cost seconds and gigabytes."""
+    head, found, rest = record.partition(_SPANS)
+    if not found:
+        raise ValueError("an rg record is too long to be read")
+    data = json.loads(head + _SPANS + b"]}}")["data"]
+    text = rest.decode("utf-8", "replace")
+    decoder = json.JSONDecoder()
+    spans: list[Span] = []
+    at = 0
+    while len(spans) < _MOST_SPANS and text.startswith("{", at):
+        try:
+            sub, at = decoder.raw_decode(text, at)
+        except json.JSONDecodeError:
+            break
+        spans.append(_span(sub))
+        at += 1
+    return data, spans
+
+
+def _span(submatch: Mapping[str, Any]) -> Span:
+    return int(submatch["start"]), int(submatch["end"])
+
+
+def read_end(record: bytes) -> tuple[str, int | None]:
+    """An ``end`` record as (path, offset of the first NUL byte or ``None``)."""
+    data = json.loads(record)["data"]
+    offset = data.get("binary_offset")
+    return _path(data["path"]), None if offset is None else int(offset)
+
+
+def decode_line(line: bytes, spans: Sequence[Span]) -> tuple[str, Sequence[Span]]:
+    """A line without its line end, and byte spans as character spans.
+
+    The pieces between span ends are decoded one by one, so that a span that cuts through a character,
+    or a byte that is none, cannot shift the others.
+    """
+    line = line[:-1] if line.endswith(b"\n") else line
+    line = line[:-1] if line.endswith(b"\r") else line
+    bounds = sorted({0, len(line), *(min(at, len(line)) for span in spans for at in span)})
+    pieces = []
+    chars = {0: 0}
+    length = 0
+    for start, end in itertools.pairwise(bounds):
+        piece = line[start:end].decode("utf-8", "replace")
+        pieces.append(piece)
+        length += len(piece)
+        chars[end] = length
+    return "".join(pieces), [(chars[min(a, len(line))], chars[min(b, len(line))]) for a, b in spans]
+
+
+def _bytes(value: Mapping[str, Any]) -> bytes:
+    if "text" in value:
+        return str(value["text"]).encode("utf-8", "surrogatepass")
+    return base64.b64decode(value["bytes"])
+
+
+def _path(value: Mapping[str, Any] | None) -> str:
+    if value is None:
+        return ""
+    path = str(value["text"]) if "text" in value else os.fsdecode(base64.b64decode(value["bytes"]))
+    return path[2:] if path == "./-" else path

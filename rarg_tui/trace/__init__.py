@@ -1,0 +1,1 @@
+"""What happened: events, the reducer, runs on disk."""

@@ -1,0 +1,1 @@
+"""Widgets that know nothing of rarg: lists, charts, the document, plain text."""

@@ -1,0 +1,226 @@
+"""The façade: what the command line and the workbench's screens can do, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from threading import Event as Cancel
+from typing import TYPE_CHECKING
+
+from rarg_tui import __version__, paths
+from rarg_tui.agent import profiles, strategies
+from rarg_tui.agent.profiles import Profile
+from rarg_tui.agent.strategies import Strategy
+from rarg_tui.config import Settings
+from rarg_tui.corpus.files import Corpus
+from rarg_tui.corpus.progress import Progress
+from rarg_tui.errors import RargError
+from rarg_tui.evaluation.datasets import Question, documents_of, is_dataset, questions_of
+from rarg_tui.trace import events as ev
+from rarg_tui.trace import runs
+from rarg_tui.trace.log import RunLog, load
+from rarg_tui.trace.replay import Replay
+
+if TYPE_CHECKING:
+    from rarg_tui.agent.model import Model
+    from rarg_tui.agent.session import Session
+    from rarg_tui.relevance.index import Index, RankerStatus
+    from rarg_tui.relevance.scope import Scope
+
+OFFLINE = "offline planner"
+
+#: Asked for when there is a key but no model was named: the model of the paper's main table.
+DEFAULT_MODEL = "gpt-5.4-mini"
+
+#: Rankers that serve within seconds; the dense one joins when it is done.
+QUICK = ("lexical", "static")
+
+OnProgress = Callable[[Progress], None]
+
+
+class Workbench:
+    """A corpus with its index, its runs, and the settings in force.
+
+    Raises ``RargError`` when the corpus directory does not exist.
+    """
+
+    def __init__(self, settings: Settings, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> None:
+        self.settings = settings
+        self.directory = settings.corpus or paths.resource_dir("sample_corpus")
+        self.corpus = Corpus(documents_of(self.directory), include, exclude)
+        self.name = self.directory.resolve().name or str(self.directory)
+        self._opened: list[Index] = []
+
+    @cached_property
+    def index(self) -> Index:
+        """The index; opened, and its modules imported, when it is first needed."""
+        from rarg_tui.relevance.index import Index
+
+        index = Index.open(self.corpus, cache=self.settings.cache, device=self.settings.device)
+        self._opened.append(index)
+        return index
+
+    def prepare(self, progress: OnProgress | None = None, cancel: Cancel | None = None) -> None:
+        """List the corpus and make the quick rankers ready: seconds on a small corpus."""
+        self.corpus.require_documents()
+        self.index.build(QUICK, progress, cancel)
+
+    def build_dense(self, progress: OnProgress | None = None, cancel: Cancel | None = None) -> None:
+        """Make the dense ranker ready: minutes on a corpus of thousands without a GPU."""
+        self.index.build(("dense",), progress, cancel)
+
+    def index_status(self) -> Mapping[str, RankerStatus]:
+        return self.index.status()
+
+    def start(
+        self,
+        question: str,
+        strategy: str = "",
+        model: str = "",
+        profile: str = "",
+        gold: Mapping[str, int] | None = None,
+    ) -> Session:
+        """Begin a run; empty names mean the settings'. The index must be prepared."""
+        from rarg_tui.agent.session import Session
+        from rarg_tui.agent.tools import Toolbox
+
+        question = question.strip()
+        if not question:
+            raise RargError("There is no question: type one.")
+        chosen = strategies.strategy(strategy or self.settings.strategy)
+        limits = self.profile(profile)
+        rankers = self.index.weights(self.settings.ranker)
+        player = self.model(model)
+        started = self._started(question, chosen, limits, player.label, rankers, gold or {})
+        place, notice = paths.writable(self.runs_dir)
+        log = RunLog(runs.free_directory(place, runs.run_name(started)))
+        log.append(replace(started, run=log.directory.name))
+        toolbox = Toolbox(
+            corpus=self.corpus,
+            index=self.index,
+            strategy=chosen,
+            profile=limits,
+            rankers=rankers,
+            rerank=self.settings.rerank,
+            directory=log.directory,
+        )
+        return Session(log, player, toolbox, notices=(notice,) if notice else ())
+
+    def keep(self, session: Session) -> Path:
+        """Close a run and say where it is: an earlier run that says the same is kept in its place."""
+        session.close()
+        return runs.keep_one(session.directory)
+
+    def open_run(self, run: str | Path) -> Replay:
+        """A saved run, to be shown event by event; needs no index and no model."""
+        loaded = load(runs.find_run(self.runs_dir, str(run)))
+        return Replay(loaded)
+
+    def runs(self) -> list[runs.RunSummary]:
+        return runs.list_runs(self.runs_dir)
+
+    @property
+    def runs_dir(self) -> Path:
+        return paths.data_dir() / "runs"
+
+    def scope(self, directory: Path, number: int) -> Scope:
+        """The ranked documents of a run's scope; ``RargError`` when its files are gone."""
+        from rarg_tui.relevance.scope import Scope
+
+        return Scope.read(directory, number)
+
+    def document(self, path: str) -> list[str]:
+        """The lines of a document, decoded; ``RargError`` when it is gone or unreadable."""
+        from rarg_tui.corpus.decoding import read_text
+
+        return read_text(self.corpus, path).splitlines()
+
+    def questions(self) -> list[Question]:
+        """The questions that come with the corpus; none for a plain directory."""
+        return questions_of(self.directory) if is_dataset(self.directory) else []
+
+    def strategies(self) -> Mapping[str, str]:
+        """Strategy → one line about it."""
+        return {name: strategy.description for name, strategy in strategies.STRATEGIES.items()}
+
+    def profiles(self) -> Mapping[str, str]:
+        """Profile → one line about it."""
+        return {name: profile.description for name, profile in profiles.PROFILES.items()}
+
+    def models(self) -> list[str]:
+        """What can answer: the offline planner always, a model where there is a key or a server."""
+        named = [self.settings.model] if self.settings.model else []
+        if not named and os.environ.get("OPENAI_API_KEY"):
+            named = [DEFAULT_MODEL]
+        return [OFFLINE, *(name for name in named if name != OFFLINE)]
+
+    def profile(self, name: str = "") -> Profile:
+        """The profile with the settings' own limits in place of its own."""
+        settings = self.settings
+        given = {"pool": settings.pool, "shown": settings.show, "quota": settings.quota}
+        return profiles.profile(name or settings.profile).with_limits(
+            {key: value for key, value in given.items() if value is not None}
+        )
+
+    def model(self, name: str = "") -> Model:
+        """The model called ``name``; without a name the settings', else the one that a server or a key
+        stands for, else the offline planner."""
+        settings = self.settings
+        key = os.environ.get("OPENAI_API_KEY", "")
+        server = settings.base_url or ""
+        chosen = name or settings.model or ("" if server else DEFAULT_MODEL if key else OFFLINE)
+        if chosen == OFFLINE:
+            from rarg_tui.agent.planner import OfflinePlanner
+
+            return OfflinePlanner(self.index.document_frequency, self.index.documents)
+        from rarg_tui.agent.openai_model import OpenAIModel, first_model
+
+        if not key and not server:
+            raise RargError(
+                f"{chosen} needs a key or a server: set OPENAI_API_KEY, give --base-url, "
+                "or leave --model out for the offline planner."
+            )
+        chosen = chosen or first_model(server, key)
+        price = settings.prices.get(chosen)
+        return OpenAIModel(
+            chosen, base_url=server, api_key=key, prices=(price.input, price.output) if price else None
+        )
+
+    def close(self) -> None:
+        """Stop what runs beside the workbench."""
+        for index in self._opened:
+            index.close()
+
+    def _started(
+        self,
+        question: str,
+        strategy: Strategy,
+        profile: Profile,
+        model: str,
+        rankers: Mapping[str, float],
+        gold: Mapping[str, int],
+    ) -> ev.RunStarted:
+        from rarg_tui.corpus.fingerprint import fingerprint
+        from rarg_tui.search.rg import find_rg
+
+        documents = self.corpus.listing().documents
+        return ev.RunStarted(
+            run="",
+            question=question,
+            strategy=strategy.name,
+            profile=profile.name,
+            model=model,
+            rankers=rankers,
+            rerank=self.settings.rerank if strategy.reranks else "off",
+            limits=profile.limits(),
+            corpus=str(self.corpus.root),
+            corpus_name=self.name,
+            documents=len(documents),
+            corpus_fingerprint=fingerprint(documents),
+            index_fingerprint=self.index.fingerprint,
+            versions={"rarg": __version__, "rg": find_rg().version},
+            gold=gold,
+        )

@@ -1,0 +1,145 @@
+"""The dense ranker with the packaged model, in its process; one small index for all tests."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rarg_tui.corpus.files import Corpus
+from rarg_tui.corpus.progress import Cancelled
+from rarg_tui.errors import MissingPart, RargError
+from rarg_tui.relevance import dense
+from rarg_tui.relevance.index import Index
+from rarg_tui.relevance.ranker import Content
+from rarg_tui.relevance.vectors import Embedded
+
+TEXTS = {
+    "bird.txt": "The resplendent quetzal\n\nA green bird of the cloud forest.\n",
+    "loom.txt": "The loom\n\nIt weaves thread into cloth.\n",
+    "clock.txt": "The clock\n\nA pendulum keeps the time.\n",
+    "long.txt": "A long tale\n\n" + "Nothing happens here. " * 800 + "\nA submarine dives.\n",
+    "empty.txt": "",
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """A small corpus with its dense index built."""
+    root = tmp_path_factory.mktemp("dense")
+    for name, text in TEXTS.items():
+        (root / name).write_text(text)
+    opened = Index.open(Corpus(root), tmp_path_factory.mktemp("cache"), device="cpu")
+    opened.build(["dense"])
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Iterator[dense.DenseEmbedder]:
+    opened = dense.DenseEmbedder(None, "cpu")
+    yield opened
+    opened.close()
+
+
+def test_ranks(index: Index) -> None:
+    assert index.ready() == ("dense",)
+    assert index.recall("an animal with feathers", ranker="dense").paths[0] == "bird.txt"
+    assert index.recall("making textiles", ranker="dense").paths[0] == "loom.txt"
+    assert len(index.recall("telling the hour", ranker="hybrid").paths) == len(TEXTS)
+
+
+def test_a_document_seen_in_part_is_reported(index: Index) -> None:
+    assert "1 longer documents seen in part" in index.status()["dense"].detail
+
+
+def test_an_edit_is_embedded_alone(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedded: list[str] = []
+    genuine = dense.DenseEmbedder.documents
+
+    def spy(
+        self: dense.DenseEmbedder, contents: Sequence[Content], cancel: threading.Event | None
+    ) -> list[Embedded]:
+        embedded.extend(one.title for one in contents)
+        return genuine(self, contents, cancel)
+
+    monkeypatch.setattr(dense.DenseEmbedder, "documents", spy)
+    (index.corpus.root / "clock.txt").write_text("The volcano\n\nIt throws lava.\n")
+    index.build(["dense"])
+    assert embedded == ["The volcano"]
+    assert index.recall("eruption of a mountain", ranker="dense").paths[0] == "clock.txt"
+
+
+def test_windows_reach_far_into_a_document(embedder: dense.DenseEmbedder) -> None:
+    hidden = "Filler about nothing at all. " * 200 + "The submarine dives into the deep sea."
+    short, long = embedder.documents([Content("t", "Filler.", b""), Content("t", hidden, b"")], None)
+    assert (len(short.vectors), short.seen, short.total) == (1, 7, 7)
+    assert len(long.vectors) > 3
+    assert long.seen == long.total == len(hidden)
+    similarity = long.vectors @ embedder.query("submarine in the sea", None)
+    assert similarity.argmax() == len(long.vectors) - 1
+    assert np.linalg.norm(long.vectors, axis=1) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_awkward_texts(embedder: dense.DenseEmbedder) -> None:
+    texts = ["", " \n", "\0\x1b[31m", "漢字" * 5000, "x" * 200_000, "\udce9", "title " * 500]
+    made = embedder.documents([Content(text or "t", text, b"") for text in texts], None)
+    assert all(1 <= len(one.vectors) <= dense.MOST_WINDOWS for one in made)
+    assert all(np.isfinite(one.vectors).all() for one in made)
+    assert all(one.seen <= one.total for one in made)
+
+
+def test_a_dead_process_is_replaced(embedder: dense.DenseEmbedder) -> None:
+    before = embedder.query("bird", None)
+    process = embedder._process
+    assert process is not None
+    os.killpg(process._child.pid, signal.SIGKILL)
+    process._child.wait()
+    np.testing.assert_allclose(embedder.query("bird", None), before, atol=1e-6)
+
+
+def test_cancel_ends_the_process(embedder: dense.DenseEmbedder) -> None:
+    embedder.query("start", None)
+    process = embedder._process
+    assert process is not None
+    cancel = threading.Event()
+    cancel.set()
+    with pytest.raises(Cancelled):
+        embedder.documents([Content("t", "x", b"")], cancel)
+    assert not process.alive()
+
+
+def test_the_process_ends_when_its_input_closes() -> None:
+    opened = dense.DenseEmbedder(None, "cpu")
+    opened.query("start", None)
+    child = opened._process._child if opened._process else None
+    assert child is not None
+    assert child.stdin is not None
+    child.stdin.close()
+    assert child.wait(30) == 0
+    opened.close()
+
+
+def test_missing_model(tmp_path: Path) -> None:
+    with pytest.raises(MissingPart, match=r"modules\.json"):
+        dense.DenseEmbedder(tmp_path, None).settings()
+
+
+def test_a_broken_model_fails_with_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "modules.json").write_text("[]")
+    opened = dense.DenseEmbedder(tmp_path, "cpu")
+    with pytest.raises(RargError, match="dense model"):
+        opened.query("x", None)
+    opened.close()
+
+
+def test_an_unknown_device_fails_with_a_sentence() -> None:
+    opened = dense.DenseEmbedder(None, "abacus")
+    with pytest.raises(RargError, match="dense model failed"):
+        opened.query("x", None)
+    opened.close()
