@@ -63,18 +63,22 @@ class OfflinePlanner:
             if pairs and not all(p in asked for p in pairs):
                 return self._grep("Question words.", state, scope, pairs)
         greps = sum(1 for c in state.calls if c.tool == "bash")
-        if greps >= P('GREPS',10):
+        if greps >= P('GREPS',12):
             return None
-        leads = sorted((l for l in evidence.leads.values() if l.clue.pattern not in asked and l.clue.expected<=P('EXP',30)), key=lambda l: (-l.strength, l.clue.key))
+        counted, alone = planner_shown.counted(state), planner_shown.alone(state)
+        def open_(l):
+            return l.clue.pattern not in asked or (l.clue.pattern not in counted and l.clue.pattern not in alone and l.strength>=P('RE',.4))
+        leads = sorted((l for l in evidence.leads.values() if open_(l) and l.clue.expected<=P('EXP',30)), key=lambda l: (-l.strength, l.clue.key))
         chosen: list[Lead] = []
-        budget = P('BUD',24)
+        budget = P('BUD',10)
         for l in leads:
-            if len(chosen) >= 4 or l.strength < P('MIN',.3):
+            if len(chosen) >= 3 or l.strength < P('MIN',.3) or (chosen and l.strength < P('REL',.7)*chosen[0].strength):
                 break
-            if chosen and l.clue.expected > budget:
+            if chosen and (l.clue.expected > budget or l.clue.pattern in asked):
                 continue
             chosen.append(l)
             budget -= l.clue.expected
+            if l.clue.pattern in asked: break
         if chosen:
             return self._grep("Following " + ", ".join(f"{l.text}({l.strength:.2f})" for l in chosen), state, scope, [l.clue.pattern for l in chosen])
         return None

@@ -104,7 +104,7 @@ class Evidence:
         self.leads: dict[tuple[str, ...], Lead] = {}
         self._clues: dict[tuple[str, ...], Clue | None] = {}
         self._idf: dict[str, float] = {}
-        self.searched = planner_shown.patterns(state)
+        self.searched = planner_shown.counted(state)
         self._spread()
 
     def idf(self, word: str) -> float:
@@ -263,23 +263,30 @@ class Evidence:
         """Raises the weight of the facts that hold a name; gives those that rose."""
         clue = lead.clue
         needed = [word for word in clue.key if terms.is_content(word)]
-        found = set.intersection(*(holders.get(word, set()) for word in needed))
+        found = sorted(set.intersection(*(holders.get(word, set()) for word in needed)))
+        fits = {path: self._fit(clue, path) for path in {self.facts[i].path for i in found}}
+        most = max((about for _, about in fits.values()), default=0.0)
         total = sum(map(self._value, clue.content)) or 1.0
         rose = []
-        for i in sorted(found):
+        for i in found:
             fact = self.facts[i]
-            title = title_words(fact.path)
+            titled, about = fits[fact.path]
             words = terms.parse(fact.text).words
-            covered = sum(self._value(w) for w in clue.content if w in words or w in title) / total
-            other = sum(self._value(w) for w in title if w not in clue.content and terms.is_content(w))
-            about = sum(self._value(w) for w in clue.content if w in title) / (total + other)
-            share = 1 - self.weights.about + self.weights.about * about
+            covered = sum(self._value(w) for w in clue.content if w in words or w in titled) / total
+            share = 1 - self.weights.about * (most - about)
             weight = self.weights.hop * lead.strength * covered * share
             if weight > self.weight[i]:
                 self.weight[i] = weight
                 via[i] = clue.key
                 rose.append(i)
         return rose
+
+    def _fit(self, clue: Clue, path: str) -> tuple[frozenset[str], float]:
+        """The words of a document's title, and how far the title is the name."""
+        title = title_words(path)
+        total = sum(map(self._value, clue.content)) or 1.0
+        other = sum(self._value(w) for w in title if w not in clue.content and terms.is_content(w))
+        return title, sum(self._value(w) for w in clue.content if w in title) / (total + other)
 
     def ranking(self) -> list[str]:
         """The documents of which text was shown, best first."""

@@ -92,10 +92,27 @@ def documents(state: RunState) -> dict[str, Shown]:
 
 def patterns(state: RunState) -> frozenset[str]:
     """Every ``-e`` pattern of the run's commands, whoever gave them and whether or not they were run."""
-    found: set[str] = set()
-    for words in map(_words, state.calls):
-        found.update(after for option, after in zip(words, words[1:], strict=False) if option == "-e")
-    return frozenset(found)
+    return frozenset(pattern for call in state.calls for pattern in _patterns(call))
+
+
+def counted(state: RunState) -> frozenset[str]:
+    """The patterns of searches that showed all they found."""
+    return frozenset(
+        pattern
+        for call in state.calls
+        if call.state in ("ok", "no_match") and len(call.pool) == call.shown and not call.pool_full
+        for pattern in _patterns(call)
+    )
+
+
+def alone(state: RunState) -> frozenset[str]:
+    """Patterns that were searched by themselves."""
+    return frozenset(p[0] for p in map(_patterns, state.calls) if len(p) == 1)
+
+
+def _patterns(call: CallState) -> list[str]:
+    words = _words(call)
+    return [after for option, after in zip(words, words[1:], strict=False) if option == "-e"]
 
 
 def is_listing(call: CallState) -> bool:

@@ -38,7 +38,8 @@ def check(cancel: threading.Event | None) -> None:
 class Meter:
     """Reports progress of one stage, at most once in :data:`INTERVAL_S`, with an estimate of the rest.
 
-    ``start`` units were done before the clock started (a resumed build), so they do not count as speed.
+    The clock starts with the first report, so units done before it (a resumed build) are not counted as
+    speed.
     """
 
     def __init__(
@@ -46,20 +47,21 @@ class Meter:
         report: Callable[[Progress], None] | None,
         stage: str,
         total: int,
-        start: int = 0,
     ) -> None:
         self._report = report
         self._stage = stage
         self._total = total
-        self._start = start
-        self._began = time.monotonic()
+        self._start: int | None = None
+        self._began = 0.0
         self._last = float("-inf")
 
     def at(self, done: int) -> None:
-        """``done`` units are finished, those before the start included."""
+        """``done`` units are finished."""
         if self._report is None:
             return
         now = time.monotonic()
+        if self._start is None:
+            self._start, self._began = done, now
         if now - self._last < INTERVAL_S and done < self._total:
             return
         self._last = now

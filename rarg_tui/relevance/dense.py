@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import hashlib
 import importlib.util
+import json
 import os
 import select
 import signal
@@ -46,6 +47,7 @@ class DenseEmbedder:
     text and serves builds and queries alike."""
 
     name = "dense"
+    batch = 32
 
     def __init__(self, model: Path | None, device: str | None) -> None:
         self._model = model
@@ -60,7 +62,9 @@ class DenseEmbedder:
             self._settings = {
                 "model": f"{folder.parent.name}/{folder.name}",
                 "model_fingerprint": model_fingerprint(folder),
+                "tokenizer": "the model's own",
                 "pooling": "the model's own, maximum over windows",
+                "max_length": _max_length(folder),
                 "windows_at_most": MOST_WINDOWS,
                 "overlap_tokens": OVERLAP,
                 "title_in_front": True,
@@ -86,13 +90,17 @@ class DenseEmbedder:
     def close(self) -> None:
         process = self._process
         if process is not None:
-            process.kill()
+            process.kill()  # before the lock is free: whoever waits for an answer stops waiting
+            with self._lock:
+                process.dispose()
 
     def _ask(
         self, request: Mapping[str, Any], cancel: threading.Event | None
     ) -> tuple[dict[str, Any], NDArray[np.float32]]:
         with self._lock:
             if self._process is None or not self._process.alive():
+                if self._process is not None:
+                    self._process.dispose()
                 self._process = _Process(self._folder(), self._device, cancel)
             process = self._process
             header, payload = process.ask(request, cancel)
@@ -139,6 +147,13 @@ def model_fingerprint(folder: Path) -> str:
     return digest.hexdigest()
 
 
+def _max_length(folder: Path) -> int | None:
+    """Tokens in a window, where the model's directory says it; else the model's own limit holds."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        return int(json.loads((folder / "sentence_bert_config.json").read_bytes())["max_seq_length"])
+    return None
+
+
 class _Process:
     """The running model process. Not safe for several threads at once; its owner holds a lock."""
 
@@ -156,17 +171,26 @@ class _Process:
         descriptor, name = tempfile.mkstemp(prefix="rarg-model-")
         os.unlink(name)
         self._errors: IO[bytes] = os.fdopen(descriptor, "w+b")
-        self._child = subprocess.Popen(
-            command + ([device] if device else []),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env=environment,
-            start_new_session=True,
-            bufsize=0,
-        )
+        try:
+            self._child = subprocess.Popen(
+                command + ([device] if device else []),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env=environment,
+                start_new_session=True,
+                bufsize=0,
+            )
+        except OSError as error:
+            self._errors.close()
+            raise RargError(f"The dense model's process cannot be started ({error.strerror}).") from None
         atexit.register(self.kill)
-        about, _ = self._answer(cancel, time.monotonic() + _START_S)
+        try:
+            about, _ = self._answer(cancel, time.monotonic() + _START_S)
+        except RargError:
+            self.kill()
+            self.dispose()
+            raise
         self.dimension = int(about["dimension"])
 
     def alive(self) -> bool:
@@ -185,12 +209,15 @@ class _Process:
         return self._answer(cancel, None)
 
     def kill(self) -> None:
-        """End the process and what it started, now."""
+        """End the process and what it started, now; from any thread."""
         atexit.unregister(self.kill)
         if self._child.poll() is None:
             with contextlib.suppress(OSError):
                 os.killpg(self._child.pid, signal.SIGKILL)
         self._child.wait()
+
+    def dispose(self) -> None:
+        """Close the pipes of a process that has ended."""
         for stream in (self._child.stdin, self._child.stdout, self._errors):
             if stream is not None:
                 with contextlib.suppress(OSError):

@@ -16,7 +16,7 @@ from rarg_tui.corpus.fingerprint import fingerprint
 from rarg_tui.corpus.progress import Progress
 from rarg_tui.errors import RargError
 from rarg_tui.relevance.fusion import WEIGHTS, fuse
-from rarg_tui.relevance.lexical import Lexical, rarity
+from rarg_tui.relevance.lexical import Lexical, LexicalSearcher, rarity
 from rarg_tui.relevance.manifest import Shelf
 from rarg_tui.relevance.scope import Scope
 from rarg_tui.relevance.slot import RankerStatus, Slot
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from rarg_tui.relevance.rerank import MatchReranker
     from rarg_tui.relevance.static import StaticTable
+
+__all__ = ["QUICK", "Index", "RankerStatus"]
 
 #: What serves at once: built within seconds when nothing is ready yet.
 QUICK = ("lexical", "static")
@@ -44,10 +46,9 @@ class Index:
         self.corpus = corpus
         self._shelf = Shelf(cache, corpus)
         self._table: StaticTable = StaticTable()
-        self._lexical = Lexical()
         dense = DenseEmbedder(model, device)
         self._slots = {
-            "lexical": Slot(self._lexical, corpus, self._shelf, exact=True),
+            "lexical": Slot(Lexical(), corpus, self._shelf, exact=True),
             "static": Slot(VectorRanker(StaticEmbedder(self._table)), corpus, self._shelf, exact=False),
             "dense": Slot(VectorRanker(dense), corpus, self._shelf, exact=False),
         }
@@ -117,9 +118,11 @@ class Index:
 
     def weights(self, ranker: str = "hybrid") -> dict[str, float]:
         """Names and weights that ``ranker`` would use now: one name, ``a+b``, or ``hybrid`` for all that
-        are ready (where none is, those that are built at once)."""
+        are ready, and those that lack only the latest changes and are quickly brought up to date (where
+        there is none of these, the quick ones are built)."""
         if ranker == "hybrid":
-            names: Sequence[str] = self.ready() or QUICK
+            updated = [name for name in QUICK if self._slots[name].outdated()]
+            names: Sequence[str] = [*self.ready(), *updated] or QUICK
         else:
             names = ranker.split("+")
         if len(set(names)) < len(names):
@@ -183,8 +186,10 @@ class Index:
         if not terms or not self.documents:
             return [0] * len(terms)
         self._ensure(("lexical",), None)
-        self._slots["lexical"].open()
-        return self._lexical.document_frequency(terms)
+        searcher = self._slots["lexical"].searcher()
+        return (
+            searcher.document_frequency(terms) if isinstance(searcher, LexicalSearcher) else [0] * len(terms)
+        )
 
     def rarity(self, terms: Sequence[str]) -> list[float]:
         """The inverse document frequency of each term, 0 for a term without a letter or digit."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from rarg_tui.corpus.decoding import clean
 from rarg_tui.corpus.progress import check
-from rarg_tui.errors import RargError
 from rarg_tui.relevance.manifest import damaged
 from rarg_tui.relevance.ranker import Built, Job, content
 
@@ -34,11 +33,6 @@ class Lexical:
     stems). An edited corpus is indexed anew: deleted documents would stay in BM25's statistics."""
 
     name = "lexical"
-
-    def __init__(self) -> None:
-        self._searcher: tantivy.Searcher | None = None
-        self._analyzer: tantivy.TextAnalyzer | None = None
-        self._schema: tantivy.Schema | None = None
 
     def settings(self) -> Mapping[str, Any]:
         return {"engine": "tantivy", "tokenizer": "en_stem", "title_weight": TITLE_WEIGHT}
@@ -68,7 +62,7 @@ class Lexical:
             leftover.unlink()
         return Built(table.Table([d.path for d in job.listing.documents], table.rows(rows)), {})
 
-    def open(self, part: Part, table: Table) -> None:
+    def open(self, part: Part, table: Table) -> LexicalSearcher:
         import tantivy
 
         try:
@@ -79,7 +73,19 @@ class Lexical:
             raise damaged(self.name, part.directory, str(error)) from None
         if searcher.num_docs != len(table):
             raise damaged(self.name, part.directory, f"{searcher.num_docs} of {len(table)} documents")
-        self._schema, self._searcher, self._analyzer = index.schema, searcher, _analyzer()
+        return LexicalSearcher(index.schema, searcher)
+
+    def close(self) -> None:
+        pass
+
+
+class LexicalSearcher:
+    """A BM25 index that was opened."""
+
+    def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher) -> None:
+        self._schema = schema
+        self._searcher = searcher
+        self._analyzer = _analyzer()
 
     def search(
         self, query: str, k: int, cancel: threading.Event | None
@@ -87,8 +93,6 @@ class Lexical:
         import numpy as np
         import tantivy
 
-        if self._searcher is None or self._schema is None or self._analyzer is None:
-            raise RargError("The lexical index is not open.")
         parts: list[tuple[tantivy.Occur, tantivy.Query]] = []
         for word, count in sorted(Counter(self._analyzer.analyze(clean(query))).items()):
             for field, weight in (("title", TITLE_WEIGHT), ("body", 1.0)):
@@ -112,21 +116,11 @@ class Lexical:
     def document_frequency(self, terms: Sequence[str]) -> list[int]:
         """For each term the number of documents with its stem in title or text, upper or lower case; of
         a term of several words, the number for its rarest word (an upper bound)."""
-        if self._searcher is None or self._analyzer is None:
-            raise RargError("The lexical index is not open.")
         found = []
         for term in terms:
             words = self._analyzer.analyze(clean(term))
             found.append(min((self._searcher.doc_freq("body", word) for word in words), default=0))
         return found
-
-    def words(self, text: str) -> list[str]:
-        """The stems of ``text``, as they are indexed."""
-        self._analyzer = self._analyzer or _analyzer()
-        return self._analyzer.analyze(clean(text))
-
-    def close(self) -> None:
-        self._searcher = self._schema = None
 
 
 def rarity(frequency: int, documents: int) -> float:

@@ -53,8 +53,18 @@ class Built:
     facts: Mapping[str, Any]
 
 
+class Searcher(Protocol):
+    """A part that was opened. Rows are positions in its table."""
+
+    def search(
+        self, query: str, k: int, cancel: threading.Event | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Rows and scores, best first: at least the best ``k`` (if there are so many) and all that tie
+        with the last of them."""
+
+
 class Ranker(Protocol):
-    """Orders documents for a query. Rows are positions in the part's table."""
+    """Builds and opens parts."""
 
     name: str
 
@@ -64,17 +74,11 @@ class Ranker(Protocol):
     def build(self, job: Job) -> Built:
         """Write the part's files into ``job.directory``."""
 
-    def open(self, part: Part, table: Table) -> None:
-        """Serve ``part`` from now on."""
-
-    def search(
-        self, query: str, k: int, cancel: threading.Event | None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Rows and scores, best first: at least the best ``k`` (if there are so many) and all that tie
-        with the last of them."""
+    def open(self, part: Part, table: Table) -> Searcher:
+        """Read ``part``. Raises ``IndexProblem`` when it is damaged."""
 
     def close(self) -> None:
-        """Let go of files and processes."""
+        """End the processes that this ranker started."""
 
 
 def content(corpus: Corpus, document: Document) -> Content:

@@ -12,7 +12,7 @@ from rarg_tui.corpus.files import Corpus, Listing
 from rarg_tui.corpus.progress import Meter, Progress
 from rarg_tui.errors import RargError
 from rarg_tui.relevance.manifest import IndexProblem, Part, Shelf, damaged, mismatch
-from rarg_tui.relevance.ranker import Built, Job, Ranker
+from rarg_tui.relevance.ranker import Built, Job, Ranker, Searcher
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +60,7 @@ class Slot:
         self._shelf = shelf
         self._exact = exact
         self._view: _View | None = None
-        self._opened = ""
+        self._opened: tuple[str, Searcher] | None = None
         self._progress: Progress | None = None
         self._lock = threading.RLock()
 
@@ -71,6 +71,14 @@ class Slot:
         except RargError:
             return False
         return view.error is None and self._covers(view)
+
+    def outdated(self) -> bool:
+        """Whether there is a part that only lacks the latest changes of files."""
+        try:
+            view = self._look()
+        except RargError:
+            return False
+        return view.part is not None and view.error is None and not self._covers(view)
 
     def problem(self) -> RargError | None:
         """Why the part on disk must not be served, if it is damaged or was built otherwise."""
@@ -88,7 +96,8 @@ class Slot:
         total = len(self._corpus.listing().documents)
         progress = self._progress
         if progress is not None:
-            return RankerStatus(self.name, False, progress.done, total, progress.stage, progress.eta_s)
+            detail = "building" if progress.stage == self.name else progress.stage
+            return RankerStatus(self.name, False, progress.done, total, detail, progress.eta_s)
         try:
             view = self._look()
         except RargError as error:
@@ -143,36 +152,33 @@ class Slot:
         :class:`IndexProblem` when the part must not be served."""
         import numpy as np
 
+        view, table, positions, searcher = self._serving()
+        gone = len(table) - view.current
+        rows, scores = searcher.search(query, k + gone, cancel)
+        places = positions[rows]
+        there = places >= 0
+        places, scores = places[there], scores[there]
+        order = np.lexsort((places, -scores))[:k]
+        return places[order], scores[order]
+
+    def searcher(self) -> Searcher:
+        """What serves now. Raises :class:`IndexProblem` when the part must not be served."""
+        return self._serving()[3]
+
+    def close(self) -> None:
+        self._ranker.close()
+        self._opened = None
+
+    def _serving(self) -> tuple[_View, Table, NDArray[np.int64], Searcher]:
         with self._lock:
             view = self._look()
             if view.error is not None:
                 raise view.error
             if view.part is None or view.table is None or view.positions is None:
                 raise IndexProblem(f"There is no {self.name} index yet; run `rarg index`.")
-            if self._opened != view.stamp:
-                self._ranker.open(view.part, view.table)
-                self._opened = view.stamp
-            gone = len(view.table) - view.current
-            rows, scores = self._ranker.search(query, k + gone, cancel)
-            places = view.positions[rows]
-        there = places >= 0
-        places, scores = places[there], scores[there]
-        order = np.lexsort((places, -scores))[:k]
-        return places[order], scores[order]
-
-    def open(self) -> None:
-        """Load the part now instead of at the first search."""
-        with self._lock:
-            view = self._look()
-            if view.error is not None:
-                raise view.error
-            if view.part is not None and view.table is not None and self._opened != view.stamp:
-                self._ranker.open(view.part, view.table)
-                self._opened = view.stamp
-
-    def close(self) -> None:
-        self._ranker.close()
-        self._opened = ""
+            if self._opened is None or self._opened[0] != view.stamp:
+                self._opened = view.stamp, self._ranker.open(view.part, view.table)
+            return view, view.table, view.positions, self._opened[1]
 
     def _covers(self, view: _View) -> bool:
         if view.table is None or view.current < len(view.listing.documents):

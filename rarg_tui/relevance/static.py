@@ -75,6 +75,7 @@ class StaticEmbedder:
     """Windows of a document, the title's vector mixed into each: the whole document is covered."""
 
     name = "static"
+    batch = 256
 
     def __init__(self, table: StaticTable) -> None:
         self._table = table

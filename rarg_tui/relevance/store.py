@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -30,9 +29,6 @@ class VectorStore(Protocol):
     def vectors(self, first: int, count: int) -> NDArray[np.float32]:
         """Rows ``first`` to ``first + count``, shape ``(count, dimension)``."""
 
-    def close(self) -> None:
-        """Let go of files and connections."""
-
 
 class FaissStore:
     """All vectors in one flat FAISS index: exact search, one file, opened whole."""
@@ -40,7 +36,6 @@ class FaissStore:
     def __init__(self, index: Any) -> None:
         self._index = index
         self.dimension: int = index.d
-        self._lock = threading.Lock()
 
     @classmethod
     def write(cls, directory: Path, dimension: int, batches: Iterable[NDArray[np.float32]]) -> int:
@@ -70,8 +65,7 @@ class FaissStore:
         k = min(k, len(self))
         if k <= 0:
             return np.empty(0, np.int64), np.empty(0, np.float32)
-        with self._lock:
-            scores, rows = self._index.search(np.ascontiguousarray(vector[None, :], np.float32), k)
+        scores, rows = self._index.search(np.ascontiguousarray(vector[None, :], np.float32), k)
         found = rows[0] >= 0
         return rows[0][found].astype(np.int64), scores[0][found].astype(np.float32)
 
@@ -79,6 +73,3 @@ class FaissStore:
         if not count:
             return np.empty((0, self.dimension), np.float32)
         return np.asarray(self._index.reconstruct_n(first, count), np.float32)
-
-    def close(self) -> None:
-        self._index = None

@@ -16,9 +16,8 @@ import numpy as np
 
 from rarg_tui.corpus.files import Document
 from rarg_tui.corpus.progress import check
-from rarg_tui.errors import RargError
 from rarg_tui.relevance import table as tables
-from rarg_tui.relevance.manifest import Part, damaged
+from rarg_tui.relevance.manifest import IndexProblem, Part, damaged
 from rarg_tui.relevance.ranker import Built, Content, Job, content
 from rarg_tui.relevance.store import FaissStore, VectorStore
 from rarg_tui.relevance.table import UNREAD, Table
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 PIECE_SECONDS = 20.0
 PIECE_DOCUMENTS = 20_000
 
-_BATCH = 64
 _SETTINGS = "settings.json"
 
 
@@ -45,17 +43,22 @@ class Embedded:
 
 
 class Embedder(Protocol):
-    """Turns text into unit vectors."""
+    """Turns text into unit vectors. ``batch`` documents at a time are a good number."""
 
     name: str
+    batch: int
 
-    def settings(self) -> Mapping[str, Any]: ...
+    def settings(self) -> Mapping[str, Any]:
+        """JSON-able identity: equal settings give equal vectors."""
 
-    def documents(self, contents: Sequence[Content], cancel: threading.Event | None) -> list[Embedded]: ...
+    def documents(self, contents: Sequence[Content], cancel: threading.Event | None) -> list[Embedded]:
+        """The vectors of each document."""
 
-    def query(self, text: str, cancel: threading.Event | None) -> NDArray[np.float32]: ...
+    def query(self, text: str, cancel: threading.Event | None) -> NDArray[np.float32]:
+        """The vector of a query, shape ``(dimension,)``."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """End what this embedder started."""
 
 
 class VectorRanker:
@@ -64,9 +67,6 @@ class VectorRanker:
     def __init__(self, embedder: Embedder) -> None:
         self.name = embedder.name
         self._embedder = embedder
-        self._store: VectorStore | None = None
-        self._owner: NDArray[np.int64] = np.empty(0, np.int64)
-        self._documents = 0
 
     def settings(self) -> Mapping[str, Any]:
         return self._embedder.settings()
@@ -106,7 +106,7 @@ class VectorRanker:
         }
         return Built(joined, facts)
 
-    def open(self, part: Part, table: Table) -> None:
+    def open(self, part: Part, table: Table) -> VectorSearcher:
         try:
             store = FaissStore.open(part.directory)
         except (OSError, ValueError) as error:
@@ -114,43 +114,11 @@ class VectorRanker:
         counts = table.rows["vectors"]
         if len(store) != int(counts.sum()) or store.dimension != part.facts.get("dimension"):
             raise damaged(self.name, part.directory, "vectors and documents do not fit")
-        self._owner = np.repeat(np.arange(len(table), dtype=np.int64), counts)
-        self._documents = len(table)
-        self._store = store
-
-    def search(
-        self, query: str, k: int, cancel: threading.Event | None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        store = self._store
-        if store is None:
-            raise RargError(f"The {self.name} index is not open.")
-        vector = self._embedder.query(query, cancel)
-        if len(store) and vector.shape != (store.dimension,):
-            raise RargError(
-                f"The {self.name} index holds vectors of {store.dimension} numbers, its model gives "
-                f"{vector.shape[0]}; run `rarg index` to rebuild it."
-            )
-        k = min(k, self._documents)
-        if k <= 0:
-            return np.empty(0, np.int64), np.empty(0, np.float64)
-        limit = min(len(store), k * max(1, round(len(store) / self._documents)))
-        while True:
-            check(cancel)
-            found, similarity = store.search(vector, limit)
-            scores = similarity.astype(np.float64).round(6)
-            owners, first = np.unique(self._owner[found], return_index=True)
-            best = scores[first]
-            complete = len(found) >= len(store) or len(found) < limit
-            if complete or (len(owners) >= k and np.partition(best, -k)[-k] > scores[-1]):
-                order = np.lexsort((owners, -best))
-                return owners[order], best[order]
-            limit = min(len(store), limit * 2)
+        owner = np.repeat(np.arange(len(table), dtype=np.int64), counts)
+        return VectorSearcher(self._embedder, store, owner, len(table))
 
     def close(self) -> None:
         self._embedder.close()
-        if self._store is not None:
-            self._store.close()
-            self._store = None
 
     def _embed(
         self, job: Job, documents: Sequence[Document], pieces: _Pieces, done: int
@@ -170,9 +138,9 @@ class VectorRanker:
                 vectors.clear()
 
         try:
-            for at in range(0, len(documents), _BATCH):
+            for at in range(0, len(documents), self._embedder.batch):
                 check(job.cancel)
-                batch = documents[at : at + _BATCH]
+                batch = documents[at : at + self._embedder.batch]
                 contents = [content(job.corpus, document) for document in batch]
                 made = self._embedder.documents(contents, job.cancel)
                 for document, read, one in zip(batch, contents, made, strict=True):
@@ -189,6 +157,44 @@ class VectorRanker:
         finally:
             flush()
         return written
+
+
+class VectorSearcher:
+    """Vectors that were opened: vector ``i`` of ``store`` is one of document ``owner[i]``."""
+
+    def __init__(
+        self, embedder: Embedder, store: VectorStore, owner: NDArray[np.int64], documents: int
+    ) -> None:
+        self._embedder = embedder
+        self._store = store
+        self._owner = owner
+        self._documents = documents
+
+    def search(
+        self, query: str, k: int, cancel: threading.Event | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        store = self._store
+        vector = self._embedder.query(query, cancel)
+        if vector.shape != (store.dimension,):
+            raise IndexProblem(
+                f"The {self._embedder.name} index holds vectors of {store.dimension} numbers, its model "
+                f"gives {len(vector)}; run `rarg index` to rebuild it."
+            )
+        k = min(k, self._documents)
+        if k <= 0:
+            return np.empty(0, np.int64), np.empty(0, np.float64)
+        limit = min(len(store), k * max(1, round(len(store) / self._documents)))
+        while True:
+            check(cancel)
+            found, similarity = store.search(vector, limit)
+            scores = similarity.astype(np.float64).round(6)
+            owners, first = np.unique(self._owner[found], return_index=True)
+            best = scores[first]
+            complete = len(found) >= len(store) or len(found) < limit
+            if complete or (len(owners) >= k and np.partition(best, -k)[-k] > scores[-1]):
+                order = np.lexsort((owners, -best))
+                return owners[order], best[order]
+            limit = min(len(store), limit * 2)
 
 
 class _Pieces:

@@ -143,13 +143,10 @@ def _tokens(source: bytes) -> Iterator[_Token]:
     end = 0
     for node in _leaves(root):
         start, gap = node.start_byte, source[end : node.start_byte].replace(b"\\\n", b"")
-        touches = word is not None and not gap
-        if touches and node.type in _WORDS and word is not None:
+        if word is not None and not gap and node.type in _WORDS:
             word, end = (word[0], node.end_byte), node.end_byte
             continue
         if word is not None:
-            if touches and node.type == "file_descriptor":
-                raise Refused("a number touches the redirect after it; put a blank before 2>/dev/null.")
             yield _word(source, word)
         yield from _gap(source, end, start)
         word, end = None, node.end_byte

@@ -158,7 +158,7 @@ def _options(call: Call, policy: Policy) -> list[str]:
     words: list[str] = []
     for option in call.options:
         if option.kind == "path":
-            locate(option.value or "", policy, stdin=False)
+            _pattern_file(option.value or "", policy)
         words += option.argv()
     return words
 
@@ -195,9 +195,15 @@ def _filter(call: RgCall, places: tuple[Place, ...], redirects: Redirects) -> St
 
 def _pattern_files(call: RgCall, policy: Policy) -> RgCall:
     for file in call.pattern_files:
-        if locate(file, policy, stdin=False).kind == "scope":
-            raise Refused("a scope file is no file of patterns; feed its names to rg with xargs -d '\\n'.")
+        _pattern_file(file, policy)
     return call
+
+
+def _pattern_file(file: str, policy: Policy) -> None:
+    if file == "-":
+        raise Refused("-f - reads patterns from a pipe; write them with -e instead.")
+    if locate(file, policy, stdin=False).kind == "scope":
+        raise Refused("a scope file is no file of patterns; feed its names to rg with xargs -d '\\n'.")
 
 
 def _xargs(arguments: Sequence[str], redirects: Redirects, policy: Policy, first: bool) -> Step:

@@ -95,7 +95,7 @@ def run_listing(
         outcome.seen = tuple(dict.fromkeys(match.path for match in view.matches))
         outcome.pool = _with_marks(order, pool, {m.position: m.shown_at for m in view.matches})
     outcome.pool_full = result.full
-    outcome.exit_code = _listing_code(outcome.state, listing.cap is not None, pipefail)
+    outcome.exit_code = _listing_code(outcome, listing.cap is not None, pipefail)
     return outcome
 
 
@@ -199,8 +199,10 @@ def _finish(outcome: Outcome, result: ScanResult, notes: Sequence[str], given: i
             outcome.text += f"\n[{'; '.join(notes)}]"
 
 
-def _listing_code(state: str, headed: bool, pipefail: bool) -> int:
-    code = {"ok": 0, "partial": 0, "no_match": 1, "timed_out": 124, "cancelled": 130}.get(state, 2)
+def _listing_code(outcome: Outcome, headed: bool, pipefail: bool) -> int:
+    code = {"ok": 0, "partial": 0, "no_match": 1, "timed_out": 124, "cancelled": 130}.get(outcome.state, 2)
+    if outcome.state == "partial" and not outcome.pool:
+        code = 2
     # The status of a pipeline is that of its last program, and head finds nothing wrong.
     return 0 if headed and not pipefail and code in (1, 2) else code
 

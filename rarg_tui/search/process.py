@@ -68,6 +68,7 @@ class Children:
         self._watcher: threading.Thread | None = None
 
     def __enter__(self) -> Self:
+        self._look()
         if self._cancel is not None or self._deadline is not None:
             self._watcher = threading.Thread(target=self._watch, name="rarg-watch", daemon=True)
             self._watcher.start()
@@ -151,12 +152,14 @@ class Children:
             kill(process)
 
     def _watch(self) -> None:
-        while not self._done.wait(_WATCH):
-            if self._cancel is not None and self._cancel.is_set():
-                return self.stop(CANCELLED)
-            if self._deadline is not None and time.monotonic() > self._deadline:
-                return self.stop(TIMED_OUT)
-        return None
+        while not self._done.wait(_WATCH) and not self._reason:
+            self._look()
+
+    def _look(self) -> None:
+        if self._cancel is not None and self._cancel.is_set():
+            self.stop(CANCELLED)
+        elif self._deadline is not None and time.monotonic() >= self._deadline:
+            self.stop(TIMED_OUT)
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

@@ -75,7 +75,7 @@ def split_names(data: bytes, xargs: Xargs) -> list[bytes]:
         raise CommandError(
             "xargs without -d '\\n' would tear names at blanks and quotes; write xargs -d '\\n'."
         )
-    return data.split(b"\n") if not data.endswith(b"\n") else [n for n in data.split(b"\n") if n]
+    return [name for name in data.split(b"\n") if name]
 
 
 def _delimiter(value: str) -> bytes:

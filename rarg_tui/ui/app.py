@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from rarg_tui.ui.ports import WorkbenchPort
     from rarg_tui.ui.screens.workbench import WorkbenchScreen
-    from rarg_tui.workbench import Workbench
 
 LAST_WAIT_S = 0.5
 """How long threads may take to notice the end before the process leaves without them."""
@@ -144,7 +143,7 @@ def _theme_dirs() -> list[Path]:
 
 
 def run_app(
-    workbench: Workbench,
+    workbench: WorkbenchPort,
     *,
     question: str = "",
     strategy: str = "",
@@ -162,7 +161,8 @@ def run_app(
     if bridge is not None and not bridge.running:
         for session in bridge.made:
             directory = workbench.keep(session)
-            print(f"The run is saved: rarg open --run {safe(directory.name)}", file=sys.stderr)
+            if session.state.calls:
+                print(f"The run is saved: rarg open --run {safe(directory.name)}", file=sys.stderr)
     return app.return_code or 0
 
 

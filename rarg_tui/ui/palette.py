@@ -31,7 +31,7 @@ _BASE = (
     "error",
     "success",
 )
-# Without colour these words must still be told from plain text.
+# Without colour these words must still be told from plain text. A cursor without focus has its mark.
 _WITHOUT_COLOR = {
     "match": Style(bold=True, underline=True),
     "gold": Style(bold=True),
@@ -39,7 +39,6 @@ _WITHOUT_COLOR = {
     "muted": Style(dim=True),
     "heading": Style(bold=True),
     "on-cursor": Style(reverse=True),
-    "on-cursor-blurred": Style(underline=True),
 }
 
 

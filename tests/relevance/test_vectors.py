@@ -18,7 +18,7 @@ from rarg_tui.relevance.manifest import Part
 from rarg_tui.relevance.ranker import Content
 from rarg_tui.relevance.static import StaticTable
 from rarg_tui.relevance.store import FaissStore
-from rarg_tui.relevance.vectors import Embedded, VectorRanker, windows
+from rarg_tui.relevance.vectors import Embedded, VectorRanker, VectorSearcher, windows
 
 #: What the vectors of one document may be like.
 SIMILARITIES = st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.9]), min_size=1, max_size=6)
@@ -28,6 +28,7 @@ class Fixed:
     """An embedder whose query is always the same vector."""
 
     name = "fixed"
+    batch = 1
 
     def settings(self) -> Mapping[str, Any]:
         return {}
@@ -42,15 +43,15 @@ class Fixed:
         pass
 
 
-def ranker(directory: Path, documents: list[list[float]]) -> VectorRanker:
-    """A ranker of documents whose vectors have these similarities to the query."""
+def searcher(directory: Path, documents: list[list[float]]) -> VectorSearcher:
+    """Documents whose vectors have these similarities to the query."""
     flat = [value for each in documents for value in each]
     made = np.array([[value, 0.0] for value in flat], np.float32).reshape(-1, 2)
     FaissStore.write(directory, 2, [made])
     rows = tables.rows([(1, 1, bytes(16), len(each), 1, 1) for each in documents])
-    served = VectorRanker(Fixed())
-    served.open(Part(directory, {}, {"dimension": 2}), tables.Table([str(n) for n in range(len(rows))], rows))
-    return served
+    return VectorRanker(Fixed()).open(
+        Part(directory, {}, {"dimension": 2}), tables.Table([str(n) for n in range(len(rows))], rows)
+    )
 
 
 @given(
@@ -60,7 +61,7 @@ def ranker(directory: Path, documents: list[list[float]]) -> VectorRanker:
 def test_best_vector_decides_and_ties_are_complete(
     tmp_path_factory: pytest.TempPathFactory, documents: list[list[float]], k: int
 ) -> None:
-    served = ranker(tmp_path_factory.mktemp("store"), documents)
+    served = searcher(tmp_path_factory.mktemp("store"), documents)
     rows, scores = served.search("any", k, None)
     best = sorted(((-max(each), row) for row, each in enumerate(documents)))
     last = best[min(k, len(best)) - 1][0]

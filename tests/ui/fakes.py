@@ -114,12 +114,12 @@ class FakeSession:
             self._play(group)
         return bool(self._groups)
 
-    def edit(self, call: int, arguments: Mapping[str, Any]) -> None:
-        before = self.state.calls[call - 1].arguments
-        self.add(ev.CallEdited(call=call, before=before, after=arguments))
+    def edit(self, number: int, arguments: Mapping[str, Any]) -> None:
+        before = self.state.calls[number - 1].arguments
+        self.add(ev.CallEdited(call=number, before=before, after=arguments))
 
-    def skip(self, call: int, note: str = "") -> None:
-        self.add(ev.CallSkipped(call=call, note=note))
+    def skip(self, number: int, note: str = "") -> None:
+        self.add(ev.CallSkipped(call=number, note=note))
 
     def insert(self, tool: str, arguments: Mapping[str, Any]) -> None:
         self._propose(tool, arguments)

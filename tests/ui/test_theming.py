@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tomllib
 from itertools import combinations
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from textual.theme import Theme
 
 from rarg_tui.ui.palette import Palette
 from rarg_tui.ui.theming import (
+    COLORS,
     DEFAULT_THEME,
     MAX_BYTES,
     VARIABLES,
@@ -47,6 +49,10 @@ def test_the_shipped_themes_are_sound() -> None:
     assert [theme.name for theme in SHIPPED] == NAMES
     assert PROBLEMS == []
     assert DEFAULT_THEME in NAMES
+    for name in NAMES:
+        keys = tomllib.loads((THEMES / f"{name}.toml").read_text())
+        assert list(keys["colors"]) == list(COLORS)
+        assert list(keys["rarg"]) == list(VARIABLES)
 
 
 @pytest.mark.parametrize("theme", [*SHIPPED, fallback_theme()], ids=lambda theme: theme.name)

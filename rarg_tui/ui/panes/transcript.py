@@ -38,15 +38,26 @@ class TranscriptPane(ListPane):
         self._entries: list[Entry] = []
 
     def show(self, view: View) -> None:
+        ends = bool(view.state.ended and not self._view.state.ended)
         self._view = view
         self.set_empty(view.hint)
         self._fill()
+        if ends:
+            self._show_end()
         more = plural(len(view.state.calls), "call") if view.opened else ""
         self.name_it(more, below="" if view.follow or not view.opened else "f follows the run")
 
     def _fill(self) -> None:
         self._entries = entries(self._view, self._unfolded, self.scrollable_content_region.width)
         self.set_rows(ListSource([entry.row for entry in self._entries]), keep=True)
+
+    def _show_end(self) -> None:
+        """The answer is read from its beginning."""
+        at = next((at for at, entry in enumerate(self._entries) if entry.fold == "answer"), None)
+        if at is not None:
+            self.following = False
+            self.cursor = at
+            self.scroll_to(y=at, animate=False, force=True)
 
     def on_resize(self) -> None:
         self._fill()

@@ -250,6 +250,8 @@ def _end(view: View, unfolded: Collection[str], room: int) -> Iterator[Entry]:
         yield Entry(_detail(view, state.error, "failed"))
     for line in state.answer.splitlines():
         target = next((found[2] for found in _citations(state, line)), None)
+        if line.strip() in state.citations:
+            target = Target(line.strip())
         for at, piece in enumerate(wrapped(line, room)):
             yield Entry(_answer_line(view, piece, at == 0), target=target)
     for place, path in enumerate(state.ranking, start=1):
@@ -259,7 +261,7 @@ def _end(view: View, unfolded: Collection[str], room: int) -> Iterator[Entry]:
 
 def _answer_line(view: View, line: str, first: bool) -> Row:
     spans = tuple((start, end, "path underline") for start, end, _ in _citations(view.state, line))
-    mark = Cell(view.glyphs.separator if first and line else "", "muted", 1)
+    mark = Cell(view.glyphs.separator if first and line[:1].isalnum() else "", "muted", 1)
     return Row((Cell("", width=2), mark, Cell(line, "", spans=spans)))
 
 

@@ -75,18 +75,17 @@ class Ask(Dialog[Asked | None]):
         self._questions: Sequence[QuestionPort] = ()
         self._fault = PlainStatic("", classes="fault")
         settings = workbench.settings
+        strategy = state.strategy or settings.strategy
+        profile = state.profile or settings.profile
+        model = state.model or settings.model or ""
         try:
             self._questions = workbench.questions()
         except RargError as error:
             self._fault.update(str(error))
         self.input = SafeInput(state.question, placeholder="What do you want to find out?", id="question")
-        self.strategy = Choice(
-            "Strategy", workbench.strategies(), state.strategy or settings.strategy, "strategy"
-        )
-        self.profile = Choice("Profile", workbench.profiles(), state.profile or settings.profile, "profile")
-        self.model = Choice(
-            "Model", dict.fromkeys(workbench.models(), ""), state.model or settings.model or "", "model"
-        )
+        self.strategy = Choice("Strategy", workbench.strategies(), strategy, "strategy")
+        self.profile = Choice("Profile", workbench.profiles(), profile, "profile")
+        self.model = Choice("Model", dict.fromkeys(workbench.models(), ""), model, "model")
         self.known = Choice("Questions of this corpus", {}, "", "questions")
         self.known.set_empty("None: type one of your own.")
 

@@ -116,7 +116,7 @@ class Controls(Screen[None], inherit_bindings=False):
             if arguments is not None and arguments != call.arguments:
                 self._change(lambda: self.bridge.edit(call.number, arguments))
 
-        self.app.push_screen(EditCall(call, self.view.next_step), changed)
+        self.app.push_screen(EditCall(call, self.view.state), changed)
 
     def do_insert(self) -> None:
         from rarg_tui.ui.screens.insert_call import InsertCall

@@ -44,11 +44,13 @@ class Dialog(ModalScreen[Result]):
     }
     Dialog .fault {
         height: auto;
+        min-height: 1;
         color: $error;
     }
     Dialog Input, Dialog TextArea {
         border: round $rarg-rule;
         background: $background;
+        background-tint: $background 0%;
         padding: 0;
     }
     Dialog Input:focus, Dialog TextArea:focus {

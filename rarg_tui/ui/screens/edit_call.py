@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -12,7 +13,8 @@ from textual.containers import Vertical
 from textual.widgets import TextArea
 
 from rarg_tui.errors import RargError
-from rarg_tui.trace.state import CallState
+from rarg_tui.trace.state import CallState, RunState
+from rarg_tui.ui.panes.view import will_run
 from rarg_tui.ui.screens.dialog import Dialog, SafeTextArea, is_plain
 from rarg_tui.ui.widgets.plain import PlainStatic, plain_title
 
@@ -61,10 +63,10 @@ class EditCall(Dialog[Mapping[str, Any] | None]):
         Binding("ctrl+j,f2", "switch", "All arguments", show=False),
     ]
 
-    def __init__(self, call: CallState, will: str) -> None:
+    def __init__(self, call: CallState, state: RunState) -> None:
         super().__init__()
         self.call = call
-        self._will = will
+        self._state_now = state
         self._arguments: dict[str, Any] = dict(call.arguments or {})
         self._key = _MAIN.get(call.tool, "")
         value = self._arguments.get(self._key)
@@ -84,6 +86,7 @@ class EditCall(Dialog[Mapping[str, Any] | None]):
 
     def on_mount(self) -> None:
         self.area.focus()
+        self.area.move_cursor(self.area.document.end)
         self._look()
 
     def _label(self) -> str:
@@ -106,8 +109,8 @@ class EditCall(Dialog[Mapping[str, Any] | None]):
             return
         command = str(arguments.get("command", "")) if self.call.tool == "bash" else ""
         self._fault.update(check_command(command) if command else "")
-        what = command or "  ".join(f"{key}: {value}" for key, value in arguments.items())
-        self._runs.update(f"{what}\n{self._will}")
+        changed = replace(self.call, arguments=arguments, error="")
+        self._runs.update("\n".join(will_run(self._state_now, changed)))
 
     def _read(self) -> dict[str, Any]:
         text = self.area.text

@@ -10,16 +10,36 @@ from textual.containers import Vertical
 
 from rarg_tui.ui.actions import grouped, key_names
 from rarg_tui.ui.panes.base import LIST_BINDINGS, TITLES
+from rarg_tui.ui.panes.view import wrapped
 from rarg_tui.ui.screens.dialog import Dialog
 from rarg_tui.ui.widgets.cells import Cell, ListSource, Row
 from rarg_tui.ui.widgets.plain import PlainStatic, plain_title
 from rarg_tui.ui.widgets.row_list import RowList
 
-KEYS = 16
+KEYS = 12
 
 
 class KeyList(RowList, inherit_bindings=False):
+    """Keys and what they do, by group."""
+
     BINDINGS: ClassVar[list[BindingType]] = LIST_BINDINGS
+
+    def __init__(self, pane: str) -> None:
+        super().__init__(empty="No keys of its own.")
+        self._pane = pane
+
+    def on_resize(self) -> None:
+        room = self.scrollable_content_region.width - KEYS - 2
+        rows: list[Row] = []
+        for group, members in grouped(self._pane):
+            if rows:
+                rows.append(Row(()))
+            rows.append(Row((Cell(group, "heading bold"),)))
+            for one in members:
+                first, *more = wrapped(one.help, room)
+                rows.append(Row((Cell(key_names(one.keys), "accent bold", KEYS), Cell(first))))
+                rows += [Row((Cell("", width=KEYS), Cell(line))) for line in more]
+        self.set_rows(ListSource(rows), keep=True)
 
 
 class Help(Dialog[None]):
@@ -36,7 +56,7 @@ class Help(Dialog[None]):
     def __init__(self, pane: str = "") -> None:
         super().__init__()
         self._pane = pane
-        self.keys = KeyList(empty="No keys of its own.")
+        self.keys = KeyList(pane)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box") as box:
@@ -46,13 +66,6 @@ class Help(Dialog[None]):
             yield self.keys
 
     def on_mount(self) -> None:
-        rows: list[Row] = []
-        for group, members in grouped(self._pane):
-            if rows:
-                rows.append(Row(()))
-            rows.append(Row((Cell(group, "heading bold"),)))
-            rows += [Row((Cell(key_names(one.keys), "accent bold", KEYS), Cell(one.help))) for one in members]
-        self.keys.set_rows(ListSource(rows))
         self.keys.focus()
 
 

@@ -39,7 +39,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The cells of a row, and style words that hold for all of it, such as ``on-band-b`` or ``muted``."""
+    """The cells of a row, and style words for all of it, such as ``on-band-b``; those of a cell win."""
 
     cells: tuple[Cell, ...]
     style: str = ""

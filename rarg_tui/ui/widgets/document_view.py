@@ -119,12 +119,16 @@ class DocumentView(LineView, can_focus=True, inherit_bindings=False):
         if not lines or not self.is_attached:
             return
 
+        def outdated() -> bool:
+            return self._showing != showing or get_current_worker().is_cancelled
+
         def work() -> None:
-            tokens = highlight_lines(path, lines, lambda: get_current_worker().is_cancelled)
+            tokens = highlight_lines(path, lines, outdated)
             if tokens:
                 self.post_message(self.Coloured(showing, tokens))
 
-        self.run_worker(work, thread=True, exclusive=True, exit_on_error=False, group="syntax")
+        # Not exclusive: an outdated worker ends by itself, and who waits for workers sees none cancelled.
+        self.run_worker(work, thread=True, exit_on_error=False, group="syntax")
 
     def on_mount(self) -> None:
         self._colour()

@@ -54,7 +54,8 @@ class RowList(LineView, can_focus=True, inherit_bindings=False):
             return self.row_list
 
     class Highlighted(_About):
-        """The cursor came to another row (``index``; -1 when the list became empty)."""
+        """The cursor came to another index (-1 when the list became empty). Rows that change under a
+        cursor that stays send nothing: who sets the rows knows."""
 
     class Selected(_About):
         """A row was chosen: enter, a double click, or a click on the row with the cursor."""
