@@ -71,6 +71,8 @@ class Workbench:
     def build_dense(self, progress: OnProgress | None = None, cancel: Cancel | None = None) -> None:
         """Make the dense ranker ready: minutes on a corpus of thousands without a GPU."""
         self.index.build(("dense",), progress, cancel)
+        # The model process takes seconds to load: better now than with the first question.
+        self.index.recall(self.name, top=1, ranker="dense", cancel=cancel)
 
     def index_status(self) -> Mapping[str, RankerStatus]:
         return self.index.status()

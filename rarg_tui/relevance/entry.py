@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 READ = 400_000
 MOST = 2_000
 
-_TITLE_SHARE = 0.3
+_TITLE_SHARE = 0.2
 
 
 def entry_points(
