@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rarg_tui.agent import context
 from rarg_tui.agent.model import ModelError, Reply, Request
+from rarg_tui.corpus.decoding import clean
 from rarg_tui.trace.events import ToolCall, Usage
 
 if TYPE_CHECKING:
@@ -38,12 +39,10 @@ class OpenAIModel:
     def reply(self, request: Request, cancel: Cancel | None = None) -> Reply:
         """The model's next turn. The request goes on in a thread of its own, so that ``cancel`` is heard
         at once whatever the server does; a reply that comes later is dropped."""
-        body: dict[str, Any] = {
-            "model": self.label,
-            "messages": context.messages(
-                request.state, request.strategy, request.profile, force_answer=request.force_answer
-            ),
-        }
+        conversation = context.messages(
+            request.state, request.strategy, request.profile, force_answer=request.force_answer
+        )
+        body: dict[str, Any] = {"model": self.label, "messages": [_sendable(each) for each in conversation]}
         if request.tools:
             body["tools"] = list(request.tools)
         outcome: Queue[Any] = Queue()
@@ -128,6 +127,11 @@ class OpenAIModel:
 
     def _masked(self, text: str) -> str:
         return text.replace(self._api_key, "[key]") if self._api_key else text
+
+
+def _sendable(message: dict[str, Any]) -> dict[str, Any]:
+    """A path that is not UTF-8 cannot travel; its bad bytes are replaced."""
+    return {key: clean(value) if isinstance(value, str) else value for key, value in message.items()}
 
 
 def _call(call_id: str, function: Any) -> ToolCall:

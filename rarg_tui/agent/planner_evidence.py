@@ -44,6 +44,7 @@ class Weights:
     unanchored: float = 0.7
     part: float = 0.5
     partial: float = 0.9
+    small: float = 1.0
     #: A weight below which nothing is followed.
     least: float = 0.2
     #: Documents up to which the rarest word of a name finds it without the others.
@@ -139,11 +140,13 @@ class Evidence:
             around[fact.path].update(terms.parse(fact.text).content)
         best = [0.0] * len(self.facts)
         order = list(self.terms)
+        whole = 0.0
         for part, worth in self._parts(order):
             scores = self._scores(part, around)
             top = max(scores, default=0.0) or 1.0
+            whole = whole or top
             for i, score in enumerate(scores):
-                best[i] = max(best[i], worth * (score / top) ** self.weights.steepness)
+                best[i] = max(best[i], worth * min(1.0, (top / whole) ** self.weights.small) * (score / top) ** self.weights.steepness)
         anchors = [lead for lead in self.asked if lead.clue.expected <= self.weights.anchor]
         if anchors:
             near = {p for p, stems in around.items() if any(all(terms.stem(w) in stems for w in l.clue.key if terms.is_content(w)) for l in anchors)}
@@ -181,7 +184,8 @@ class Evidence:
         counts = [self.frequency(word) for word in content]
         if not content or (max(counts) == 0 and not any(map(terms.unspaced, content))):
             return None
-        count, rare = min((c or self.documents, word) for c, word in zip(counts, content, strict=True))
+        # Of equals the last one: a family name is a better key than a given name.
+        count, rare = min(zip((c or self.documents for c in counts[::-1]), content[::-1], strict=True), key=lambda x: x[0])
         alone = count <= self.weights.alone and len(rare) > 1 and not rare.isdigit() and rare.casefold() not in self.common
         if len(content) == 1 or alone:
             key: tuple[str, ...] = (rare.casefold(),)

@@ -25,6 +25,13 @@ _JOINING = frozenset("of the de der den van von du des da di do dos del della af
 #: Words before a number that make it part of a name: "Marchbanks No. 771".
 _NUMBER = frozenset("no nr nos num number nummer nº n° lot op".split())
 
+#: Forms of address, which stand before a name and are not part of it; the abbreviated ones end in a
+#: full stop that ends no sentence.
+_ADDRESS = frozenset(
+    "mr mrs miss ms mlle mme messrs dr rev revd capt captain lt lieut lieutenant col gen prof professor sir "
+    "madame monsieur herr hr frau frl fräulein fru signor signora señor señora st jr sr".split()
+)
+
 #: Capitalised words that name a time, not a thing.
 _CALENDAR = frozenset(
     "january february march april may june july august september october november december januar februar "
@@ -50,6 +57,7 @@ _SENTENCE_END = re.compile(
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\"“])(?:[^\W\d_]|[A-ZÀ-Þ][^\W\d_]{0,3}|[Nn]os?|vols?|pp?|ca?)\.[\"'”’)\]]*\s*$"
 )
+_ROMAN = re.compile(r"[IVXLCDM]+(?: [IVXLCDM]+)*")
 _SUFFIXES = "ations ation ments ment ings ing ists ist ions ion ors or ers er ies ied ed es ly s e y".split()
 _SHORTEST_STEM = 4
 
@@ -196,7 +204,7 @@ def _names(text: str, found: Sequence[Token]) -> list[Name]:
     result: list[Name] = []
     run: list[int] = []
     for i, token in enumerate(found):
-        if run and _BREAK.search(text, found[i - 1].end, token.start):
+        if run and _breaks(text, found[i - 1], token):
             result += _closed(text, found, run)
             run = []
         if _can_begin(token.text) and token.folded not in _CALENDAR:
@@ -219,6 +227,14 @@ def _names(text: str, found: Sequence[Token]) -> list[Name]:
     return result
 
 
+def _breaks(text: str, before: Token, after: Token) -> bool:
+    """Whether a name ends between two words: at punctuation, and at a full stop that shortens nothing."""
+    if _BREAK.search(text, before.end, after.start):
+        return True
+    shortened = len(before.text) == 1 or before.folded in _ADDRESS or before.folded in _NUMBER
+    return "." in text[before.end : after.start] and not shortened
+
+
 def _closed(text: str, found: Sequence[Token], run: list[int]) -> list[Name]:
     """The names of a run: without function words at its ends, and cut at a joining word that follows a
     name of two words, since "Ilse Brandt of Kaltenried" names a person and a place."""
@@ -230,10 +246,12 @@ def _closed(text: str, found: Sequence[Token], run: list[int]) -> list[Name]:
             pieces[-1].append(i)
     names = []
     for piece in pieces:
-        while piece and (found[piece[-1]].folded in STOP_WORDS or found[piece[-1]].folded in _JOINING):
+        while piece and found[piece[-1]].folded in STOP_WORDS | _JOINING:
             piece.pop()
-        while piece and (found[piece[0]].folded in STOP_WORDS or found[piece[0]].folded in _JOINING):
+        while piece and found[piece[0]].folded in STOP_WORDS | _JOINING | _ADDRESS:
             piece.pop(0)
+        if piece and _ROMAN.fullmatch(" ".join(found[i].text for i in piece)):
+            continue
         if any(_can_begin(found[i].text) and is_content(found[i].text) for i in piece):
             names.append(_name(text, found, piece))
     return names

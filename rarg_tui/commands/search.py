@@ -23,7 +23,7 @@ from rarg_tui.trace.events import Match
 from rarg_tui.workbench import Workbench
 
 #: States in which a search has told all it could.
-_FOUND = {"ok": 0, "partial": 0, "no_match": 1, "timed_out": 2, "failed": 2, "error": 2, "refused": 2}
+_FOUND = {"ok": 0, "partial": 0, "no_match": 1, "timed_out": 2, "failed": 2, "cancelled": 130}
 
 
 def recall(words: Sequence[str]) -> int:
@@ -67,7 +67,7 @@ def grep(words: Sequence[str]) -> int:
     with shared.workbench(args) as bench:
         query, paths = _scope_paths(args, bench)
         if args.raw:
-            raw = grep_raw(bench.corpus.root, paths, rg_args, shared.write)
+            raw = grep_raw(bench.corpus.root, paths, rg_args, shared.write, whole_corpus=args.all)
             if raw.message:
                 shared.say(args, raw.message)
             return _FOUND[raw.state]
@@ -78,10 +78,11 @@ def grep(words: Sequence[str]) -> int:
             bench.corpus.root,
             paths,
             rg_args,
-            scope_query=args.rerank_query or query,
+            scope_query=query,
             ranked=not args.all,
             limits=bash.ShellLimits(pool=profile.pool, shown=profile.shown, line_length=profile.line_length),
             reorder=bench.index.reranker(settings.rerank, profile.quota) if ranks else None,
+            rerank_query=args.rerank_query or "",
         )
         if args.json:
             shared.out_json(
@@ -99,10 +100,10 @@ def grep(words: Sequence[str]) -> int:
                 }
             )
         else:
-            for match in result.shown:
-                shared.out(f"{match.path}:{match.line}: {match.text}")
-            if result.message:
-                shared.say(args, result.message)
+            if result.text:
+                shared.out(result.text)
+            if notice := result.notice or result.message:
+                shared.say(args, notice)
         return _FOUND[result.state]
 
 

@@ -61,6 +61,9 @@ class Script:
     lists: tuple[AndOr, ...]
 
 
+#: The longest command, in characters: the system refuses single words of twice that in bytes.
+LONGEST = 32_768
+
 #: Node kinds that hold nothing but words, operators and each other.
 _CONTAINERS = frozenset(
     {"program", "list", "pipeline", "command", "redirected_statement", "command_name", "negated_command",
@@ -107,6 +110,8 @@ def parse(text: str) -> Script:
         raise CommandError(
             "the command is empty; give one, e.g. cat scope_1.txt | xargs -d '\\n' rg -n WORD."
         )
+    if len(text) > LONGEST:
+        raise CommandError(f"the command is longer than {LONGEST} characters; split it.")
     if "\0" in text:
         raise CommandError("the command holds a NUL character; leave it out.")
     try:
@@ -184,12 +189,14 @@ def _others(node: Node, piece: str) -> Iterator[_Token]:
 
 
 def _leaves(node: Node) -> Iterator[Node]:
-    """The words and operators below ``node``, from left to right."""
-    if node.type in _CONTAINERS:
-        for child in node.children:
-            yield from _leaves(child)
-    else:
-        yield node
+    """The words and operators below ``node``, from left to right; a long list is a deep tree."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        if node.type in _CONTAINERS:
+            stack.extend(reversed(node.children))
+        else:
+            yield node
 
 
 def _gap(source: bytes, start: int, end: int) -> Iterator[_Token]:

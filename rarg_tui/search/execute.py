@@ -26,6 +26,7 @@ from rarg_tui.search.xargs import Xargs, split_names
 #: The most that is read as a list of names: far more than any scope.
 _NAMES = 64 * 1_024 * 1_024
 _ERRORS = 16_384
+TOO_MANY = "the list of names for xargs is too long; shorten it with head."
 
 
 @dataclass(slots=True)
@@ -306,6 +307,8 @@ class _Thread(_Running):
         while len(kept) < _NAMES and (chunk := self._source.read(65_536)):
             kept += chunk
         self.close_input()
+        if len(kept) >= _NAMES:
+            raise CommandError(TOO_MANY)
         return bytes(kept)
 
     def close_input(self) -> None:

@@ -30,8 +30,9 @@ class GrepResult:
     """``state`` is ``ok``, ``no_match``, ``partial``, ``failed``, ``timed_out`` or ``cancelled``.
 
     ``pool`` holds the first matches in traversal order, ``shown`` those of the budget in the order to
-    show. ``text`` is the same for reading: rows and a notice, or, where options ask for something else
-    than matching lines (``-c``, ``-l``, ``-C``, …), rg's output cut to the budget; then there is no pool.
+    show. ``text`` is the same for reading, and ``notice`` says what was cut of it; where options ask for
+    something else than matching lines (``-c``, ``-l``, ``-C``, …) it is rg's output cut to the budget, with
+    its notice, and there is no pool.
     """
 
     pattern: str
@@ -39,6 +40,7 @@ class GrepResult:
     message: str
     rg_version: str
     text: str
+    notice: str = ""
     reranked: bool = False
     rerank_query: str = ""
     keywords: tuple[str, ...] = ()
@@ -127,7 +129,8 @@ def grep(
         result,
         state=state,
         message=message,
-        text=view.text,
+        text=view.rows,
+        notice=view.notice,
         reranked=reranked,
         rerank_query=query if reranked else "",
         keywords=tuple(words),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import glob
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
 from rarg_tui.search.command import Pipeline, Redirects, Script, Simple
 from rarg_tui.search.find_options import files_of_test, read_find
-from rarg_tui.search.places import Place, Policy, locate
+from rarg_tui.search.places import Place, Policy, locate, scopes_there_are
 from rarg_tui.search.programs import Call, read_call
 from rarg_tui.search.refusal import CommandError, Refused
 from rarg_tui.search.rg_options import RgCall, read_rg
@@ -18,6 +19,8 @@ from rarg_tui.search.xargs import Xargs, read_xargs
 __all__ = ["AndOrPlan", "PipelinePlan", "Policy", "Program", "Refused", "Search", "Step", "check"]
 
 _AS_USUAL = Redirects()
+#: The most programs that run side by side for one command.
+LONGEST_PIPELINE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,8 @@ def check(script: Script, policy: Policy) -> tuple[AndOrPlan, ...]:
 
 def _pipeline(pipeline: Pipeline, policy: Policy) -> PipelinePlan:
     steps: list[Step] = []
+    if len(pipeline.commands) > LONGEST_PIPELINE:
+        raise Refused(f"a pipeline has at most {LONGEST_PIPELINE} programs here; make it shorter.")
     for command in pipeline.commands:
         first = not steps
         if command.redirects.stdin is not None:
@@ -116,6 +121,7 @@ def _step(command: Simple, policy: Policy, first: bool) -> Step:
     for word in command.words:
         _no_glob(word, policy)
     name, *arguments = command.argv
+    name = "true" if name == ":" else name
     redirects = command.redirects
     if name == "rg":
         return _rg(read_rg(arguments), redirects, policy, first)
@@ -246,7 +252,9 @@ def _test(name: str, arguments: Sequence[str], redirects: Redirects, policy: Pol
     if name == "[" and (not words or words.pop() != "]"):
         raise CommandError("[ lacks its closing ]; add it.")
     for file in files_of_test(words):
-        locate(file, policy, directories=True, stdin=False)
+        place = locate(file, policy, directories=True, stdin=False)
+        if place.kind == "scope":
+            words[words.index(file)] = f"{policy.run_dir}/scope_{place.scope}.txt"
     return Program(("test", *words), (), redirects)
 
 
@@ -270,6 +278,8 @@ def _settings(arguments: Sequence[str]) -> tuple[tuple[str, bool], ...]:
 
 def _no_glob(word: Word, policy: Policy) -> None:
     """A pattern that names no file stays as it is, as in bash; one that does must be quoted."""
+    if word.glob and any(fnmatchcase(f"scope_{number}.txt", word.glob) for number in policy.scopes):
+        raise Refused(f"{word.text} is not expanded here; name the scopes: {scopes_there_are(policy.scopes)}")
     if word.glob and any(glob.iglob(word.glob, root_dir=policy.root, include_hidden=True)):
         raise Refused(
             f"bash would put file names in the place of {word.text}; put it in single quotes, or name "

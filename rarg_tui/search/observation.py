@@ -11,10 +11,16 @@ from rarg_tui.trace.events import Match
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """``text`` for the model, and the matches in it, in the order shown."""
+    """The ``rows`` of the ``matches`` shown, in that order, and a ``notice`` of what was cut."""
 
-    text: str
+    rows: str
+    notice: str
     matches: tuple[Match, ...]
+
+    @property
+    def text(self) -> str:
+        """As the model sees it: the notice in brackets on a line of its own."""
+        return "\n".join(part for part in (self.rows, f"[{self.notice}]" if self.notice else "") if part)
 
 
 def rows_of(match: Match) -> str:
@@ -45,8 +51,7 @@ def show_matches(
             break
         rows.append(row)
     shown = tuple(replace(match, shown_at=at) for at, match in enumerate(matches[: len(rows)], 1))
-    notice = _notice(shown, total, full, reranked, notes)
-    return Shown("\n".join([*rows, *([f"[{notice}]"] if notice else [])]), shown)
+    return Shown("\n".join(rows), _notice(shown, total, full, reranked, notes), shown)
 
 
 def _notice(shown: Sequence[Match], total: int, full: bool, reranked: bool, notes: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from rarg_tui.errors import RargError
 from rarg_tui.search.context import ScopeView
-from rarg_tui.search.execute import Executor
+from rarg_tui.search.execute import TOO_MANY, Executor
 from rarg_tui.search.guard import Listed, PipelinePlan, Program, Search, Step
 from rarg_tui.search.keywords import focused, keywords
 from rarg_tui.search.observation import documents_in, show_matches, show_text
@@ -163,8 +163,8 @@ def _names(
     if listing.upstream:
         piped = executor.run(listing.upstream, children, _NAMES)
         failure = piped.failure or next((s.error for s in piped.scans if s.error), "")
-        if failure:
-            raise CommandError(failure)
+        if failure or piped.cut:
+            raise CommandError(failure or TOO_MANY)
         data = piped.output
     names = executor.names(search.xargs, data)
     notes = []

@@ -56,9 +56,8 @@ def _in_corpus(text: str, policy: Policy, directories: bool) -> Place:
     real = os.path.realpath(os.path.join(root, text))
     if real != root and not real.startswith(root.rstrip("/") + "/"):
         raise Refused(f"{text} is outside the corpus; name a document of the corpus or a scope file.")
-    if any(
-        part.startswith(".") for part in os.path.relpath(real, root).split("/") if part not in (".", "..")
-    ):
+    parts = os.path.relpath(real, root).split("/")
+    if not policy.hidden and any(part.startswith(".") and part != "." for part in parts):
         raise Refused(f"{text} is hidden, and hidden files are not part of the corpus; name a document.")
     try:
         mode = os.stat(real).st_mode

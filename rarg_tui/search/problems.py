@@ -94,7 +94,7 @@ def pattern_error(rg: Rg, call: RgCall, root: str, children: Children) -> str:
         process = children.start(
             [rg.path, "--no-config", "--color=never", *call.arguments(), "--", "/dev/null"], cwd=root
         )
-    except Stopped:
+    except (OSError, Stopped):
         return ""
     assert process.stdout is not None
     assert process.stderr is not None

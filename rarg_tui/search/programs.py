@@ -130,7 +130,7 @@ PROGRAMS: Mapping[str, Program] = {
         table("-c= --bytes= -n= --lines= -q --quiet --silent -v --verbose -z --zero-terminated"),
         prepare=_old_number,
         check=_number(("-c", "--bytes", "-n", "--lines")),
-        why={name: _NO_FOLLOW for name in ("-f", "-F", "--follow", "--retry", "--pid")},
+        why=dict.fromkeys(("-f", "-F", "--follow", "--retry", "--pid"), _NO_FOLLOW),
     ),
     "sed": Program(
         table(

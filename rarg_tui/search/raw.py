@@ -121,6 +121,10 @@ class _Output:
             process = self._flight.start(argv, cwd=root)
         except Stopped:
             return
+        except OSError as error:
+            self.code, self.errors = 2, f"rg: it cannot be started: {error.strerror}"
+            self._put(None)
+            return
         assert process.stdout is not None
         assert process.stderr is not None
         errors = Drain(process.stderr)

@@ -119,6 +119,9 @@ def _search(argv: Sequence[str], root: str, flight: Children, line_length: int, 
         process = flight.start(argv, cwd=root)
     except Stopped:
         return found
+    except OSError as error:
+        found.problems.add_stderr(f"rg: it cannot be started: {error.strerror}")
+        return found
     assert process.stdout is not None
     assert process.stderr is not None
     errors = Drain(process.stderr)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -84,6 +86,15 @@ def test_a_fault_is_one_sentence_without_the_key(reply: Any, sentence: str) -> N
     with serving(reply) as server, pytest.raises(ModelError, match=sentence) as caught:
         ask(server)
     assert KEY not in str(caught.value)
+
+
+def test_a_path_that_is_not_utf8_does_not_stop_the_request() -> None:
+    asked = replace(
+        request(), state=replay([scripted.started(question=os.fsdecode(b"What is latin-\xe9.txt?"))])
+    )
+    with serving(completion("Ilse.")) as server:
+        OpenAIModel("fake", base_url=server.url).reply(asked)
+    assert server.requests[0]["messages"][-1]["content"] == "What is latin-?.txt?"
 
 
 def test_no_server() -> None:

@@ -182,8 +182,12 @@ def test_eval_prepares_and_runs(rarg: Run, tmp_path: Path) -> None:
     source.mkdir()
     rows = [{"_id": name, "title": "", "text": text} for name, text in small.DOCUMENTS.items()]
     (source / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (source / "queries.jsonl").write_text('{"_id": "q", "text": "Where was the shop of the pupil of Brandt?"}\n')
-    (source / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq\tletters/b.txt\t1\nq\tnotes/c d.txt\t1\n")
+    (source / "queries.jsonl").write_text(
+        '{"_id": "q", "text": "Where was the shop of the pupil of Brandt?"}\n'
+    )
+    (source / "qrels.tsv").write_text(
+        "query-id\tcorpus-id\tscore\nq\tletters/b.txt\t1\nq\tnotes/c d.txt\t1\n"
+    )
     assert rarg("eval", "prepare", str(source), str(tmp_path / "set"))[0] == 2  # -C stands before the verb
     assert main(["eval", "prepare", str(source), str(tmp_path / "set")]) == 0
     capsys_free = main(["eval", "run", str(tmp_path / "set"), "--ranker", "lexical", "--quiet"])
@@ -218,7 +222,11 @@ def test_eval_prepares_and_runs(rarg: Run, tmp_path: Path) -> None:
 def test_bad_input_is_one_sentence(
     corpus: Path, capsys: pytest.CaptureFixture[str], words: list[str], code: int, sentence: str
 ) -> None:
-    directed = [words[0], "-C", str(corpus), *words[1:]] if words and words[0] in COMMANDS and words[0] != "eval" else words
+    directed = (
+        [words[0], "-C", str(corpus), *words[1:]]
+        if words and words[0] in COMMANDS and words[0] != "eval"
+        else words
+    )
     assert main(directed) == code
     captured = capsys.readouterr()
     assert sentence in captured.err
@@ -263,7 +271,9 @@ def test_a_home_that_cannot_be_written_to_is_no_obstacle(corpus: Path, tmp_path:
     a_file = tmp_path / "file"
     a_file.write_text("")
     homes = {name: str(a_file / "below") for name in HOME_VARIABLES}
-    done = process("run", "-C", str(corpus), "Who mended the orrery?", "--ranker", "lexical", HOME=str(a_file), **homes)
+    done = process(
+        "run", "-C", str(corpus), "Who mended the orrery?", "--ranker", "lexical", HOME=str(a_file), **homes
+    )
     assert done.returncode == 0, done.stderr
     assert "letters/a.txt" in done.stdout
     assert "cannot be written to" in done.stderr

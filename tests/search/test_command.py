@@ -186,6 +186,12 @@ def _empty(directory: Path) -> Path:
     return empty
 
 
+def test_long_lists_and_long_commands() -> None:
+    assert len(parse("a && " * 3_000 + "a").lists[0].pipelines) == 3_001
+    with pytest.raises(CommandError, match="longer"):
+        parse("a " * 40_000)
+
+
 def test_a_number_that_ends_a_word_is_no_descriptor() -> None:
     for text in ("a foo2>/dev/null", "a 'foo'2>/dev/null"):
         (command,) = parse(text).lists[0].pipelines[0].commands

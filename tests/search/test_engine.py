@@ -24,16 +24,67 @@ from tests.search.scene import write
 SIZES = [BatchSizes(first=1, growth=1, most=1), BatchSizes(first=1, growth=2), DEFAULT_SIZES]
 
 OPTIONS = [
-    [], ["-n"], ["-c"], ["-l"], ["-C1"], ["-n", "-A2"], ["-B", "1"], ["--heading"], ["--heading", "-n", "-C1"], ["-o"],
-    ["-v"], ["-v", "-C1"], ["--files-without-match"], ["-c", "--include-zero"], ["--count-matches"],
-    ["--no-context-separator", "-C1"], ["--context-separator=\\t\\x3d", "-A1"], ["--context-separator=", "-C1"],
-    ["-I"], ["-l", "-0"], ["-0"], ["--vimgrep"], ["--column"], ["-b"], ["-M", "50"], ["-M50", "--max-columns-preview"],
-    ["-m1"], ["-m2", "-A1"], ["--trim"], ["-r", "X"], ["--passthru", "-m1"], ["-C1", "--passthru"], ["--passthru", "-C1"],
-    ["--crlf", "-C1"], ["--null-data", "-C1"], ["-a", "-C1"], ["--heading", "-c"], ["--heading", "--vimgrep"], ["-C1", "-c"],
-    ["--stop-on-nonmatch"], ["-q"], ["-U", "-C1"], ["-i", "-w"], ["-x"], ["-F"], ["-P"], ["-C1", "-o"], ["--heading", "-o"],
-    ["--heading", "-I"], ["--field-match-separator=|", "-n"], ["--field-context-separator=|", "-C1"], ["--path-separator", "+"],
-    ["-uuu"], ["-C0"], ["-C1", "-A0", "-B0"], ["-g", "*.md"], ["-E", "latin1"], ["--binary"], ["-tmd"], ["--heading", "-C1", "-0"],
-]  # fmt: skip
+    [],
+    ["-n"],
+    ["-c"],
+    ["-l"],
+    ["-C1"],
+    ["-n", "-A2"],
+    ["-B", "1"],
+    ["--heading"],
+    ["--heading", "-n", "-C1"],
+    ["-o"],
+    ["-v"],
+    ["-v", "-C1"],
+    ["--files-without-match"],
+    ["-c", "--include-zero"],
+    ["--count-matches"],
+    ["--no-context-separator", "-C1"],
+    ["--context-separator=\\t\\x3d", "-A1"],
+    ["--context-separator=", "-C1"],
+    ["-I"],
+    ["-l", "-0"],
+    ["-0"],
+    ["--vimgrep"],
+    ["--column"],
+    ["-b"],
+    ["-M", "50"],
+    ["-M50", "--max-columns-preview"],
+    ["-m1"],
+    ["-m2", "-A1"],
+    ["--trim"],
+    ["-r", "X"],
+    ["--passthru", "-m1"],
+    ["-C1", "--passthru"],
+    ["--passthru", "-C1"],
+    ["--crlf", "-C1"],
+    ["--null-data", "-C1"],
+    ["-a", "-C1"],
+    ["--heading", "-c"],
+    ["--heading", "--vimgrep"],
+    ["-C1", "-c"],
+    ["--stop-on-nonmatch"],
+    ["-q"],
+    ["-U", "-C1"],
+    ["-i", "-w"],
+    ["-x"],
+    ["-F"],
+    ["-P"],
+    ["-C1", "-o"],
+    ["--heading", "-o"],
+    ["--heading", "-I"],
+    ["--field-match-separator=|", "-n"],
+    ["--field-context-separator=|", "-C1"],
+    ["--path-separator", "+"],
+    ["-uuu"],
+    ["-C0"],
+    ["-C1", "-A0", "-B0"],
+    ["-g", "*.md"],
+    ["-E", "latin1"],
+    ["--binary"],
+    ["-tmd"],
+    ["--heading", "-C1", "-0"],
+]
 
 
 def reference(root: Path, paths: Sequence[str], options: Sequence[str], pattern: str) -> tuple[bytes, int]:
@@ -184,9 +235,9 @@ class TestScan:
         told: list[Match] = []
         with Children() as children:
             result = scan(
-                find_rg(), read_rg([WORD]), ["bom.txt", "crlf.txt", "plain.txt"], root=str(hostile_corpus.root),
-                children=children, pool=2, line_length=99, ranks={"bom.txt": 4, "crlf.txt": 5},
-                on_matches=told.extend, sizes=SIZES[0],
+                find_rg(), read_rg([WORD]), ["bom.txt", "crlf.txt", "plain.txt"],
+                root=str(hostile_corpus.root), children=children, pool=2, line_length=99,
+                ranks={"bom.txt": 4, "crlf.txt": 5}, on_matches=told.extend, sizes=SIZES[0],
             )  # fmt: skip
         assert tuple(told) == result.matches
         assert [match.document_rank for match in told] == [4, 5]
@@ -194,7 +245,10 @@ class TestScan:
     def test_options_keep_their_meaning(self, hostile_corpus: Hostile) -> None:
         root = hostile_corpus.root
         write(root, {"o.txt": "a.b\nA.B\naxb\nab ab\n", "pats.txt": "axb\n"})
-        lines = lambda *args: [m.line for m in run_scan(root, ["o.txt"], args).matches]  # noqa: E731
+
+        def lines(*arguments: str) -> list[int]:
+            return [match.line for match in run_scan(root, ["o.txt"], arguments).matches]
+
         assert lines("a.b") == [1, 3]
         assert lines("-i", "a.b") == [1, 2, 3]
         assert lines("-F", "a.b") == [1]
@@ -229,7 +283,8 @@ class TestScan:
 
 
 class TestStopping:
-    SLOW = "#!/bin/sh\nsleep 60 & sleep 60\n"
+    #: A program that starts another one, and neither ends.
+    SLOW = '#!/bin/sh\n[ "$1" = child ] || "$0" child &\nsleep 60\n'
 
     @pytest.fixture
     def slow(self, tmp_path: Path) -> str:

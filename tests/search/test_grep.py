@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rarg_tui.errors import RargError
-from rarg_tui.search.grep import grep, grep_raw
+from rarg_tui.search.grep import GrepResult, grep, grep_raw
 from rarg_tui.search.rg import find_rg
 from rarg_tui.search.shell import Reorder, ShellLimits
 from tests.hostile import WORD, Hostile
@@ -28,7 +28,7 @@ def search(
     ranked: bool = True,
     shown: int = 30,
     reorder: Reorder | None = None,
-):  # type: ignore[no-untyped-def]
+) -> GrepResult:
     return grep(
         root, paths if paths is not None else PATHS, arguments, scope_query=query, ranked=ranked,
         limits=ShellLimits(shown=shown), reorder=reorder,
@@ -53,7 +53,7 @@ def test_reranked(root: Path) -> None:
     assert [m.shown_at for m in result.pool] == [None, None, 2, 1]
     assert result.reranked
     assert result.rerank_query == "green bird\n\nRG focus: BIRD"
-    assert result.text.endswith("[2 of 4 matches shown, best first (reranked)]")
+    assert result.notice == "2 of 4 matches shown, best first (reranked)"
 
 
 def test_the_whole_corpus_is_reranked_only_for_a_query(root: Path) -> None:

@@ -50,18 +50,67 @@ class TestXargs:
 class TestSed:
     @pytest.mark.parametrize(
         "script",
-        ["1,5p", "10q", "$p", "/a/p", "/a/,/b/p", "/a/I,+3p", "0~4p", "s/a/b/g", "s|/|x|2p", "y/ab/cd/", "p;p",
-         "1{p;q}", "1!d", "2,4!{p}", "\\,a,p", "s/\\//x/", "=", "# note\np", "s/[0-9]*/N/", "1,5 p ; 7q"],
-    )  # fmt: skip
+        [
+            "1,5p",
+            "10q",
+            "$p",
+            "/a/p",
+            "/a/,/b/p",
+            "/a/I,+3p",
+            "0~4p",
+            "s/a/b/g",
+            "s|/|x|2p",
+            "y/ab/cd/",
+            "p;p",
+            "1{p;q}",
+            "1!d",
+            "2,4!{p}",
+            "\\,a,p",
+            "s/\\//x/",
+            "=",
+            "# note\np",
+            "s/[0-9]*/N/",
+            "1,5 p ; 7q",
+        ],
+    )
     def test_prints(self, script: str) -> None:
         check_sed(script)
 
     @pytest.mark.parametrize(
         "script",
-        ["w f", "1w f", "s/a/b/w f", "s/a/b/ew f", "s/a/b/e", "e", "1e id", "r f", "R f", "W f", "1{w f", "p;w f",
-         "/a/e", "s/a/b/;e id", "a text", "i\\x", "c x", "F", "v", "b", "ta", ":a", "s/a/b/gw f", "s/[/]/x/;e",
-         "y/a/b/;w f", "1,2!{p;e id}", "}", "p}w f", "p w f", "s/x/\\\n/e"],
-    )  # fmt: skip
+        [
+            "w f",
+            "1w f",
+            "s/a/b/w f",
+            "s/a/b/ew f",
+            "s/a/b/e",
+            "e",
+            "1e id",
+            "r f",
+            "R f",
+            "W f",
+            "1{w f",
+            "p;w f",
+            "/a/e",
+            "s/a/b/;e id",
+            "a text",
+            "i\\x",
+            "c x",
+            "F",
+            "v",
+            "b",
+            "ta",
+            ":a",
+            "s/a/b/gw f",
+            "s/[/]/x/;e",
+            "y/a/b/;w f",
+            "1,2!{p;e id}",
+            "}",
+            "p}w f",
+            "p w f",
+            "s/x/\\\n/e",
+        ],
+    )
     def test_does_nothing_else(self, script: str) -> None:
         with pytest.raises(RargError):
             check_sed(script)

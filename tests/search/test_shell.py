@@ -110,7 +110,8 @@ class TestListing:
         result = shell(f"{LIST} bird{tail}", where)
         assert result.observation == (
             "sub/c.txt:1: bird one\nsub/c.txt:2: bird two\n"
-            "[2 of the first 5 matches shown, in the order of the list; the pool limit was reached, there are more]"
+            "[2 of the first 5 matches shown, in the order of the list; "
+            "the pool limit was reached, there are more]"
         )
         assert (result.pool_full, len(result.pool), result.shown) == (True, 5, 2)
 
@@ -230,6 +231,8 @@ class TestAsWritten:
             (f"{LIST} bird >/dev/null; echo done", "done"),
             ("set -e; false; echo never", "(no output)"),
             ("set -e; false || echo once", "once"),
+            ("[ -s scope_1.txt ] && echo full || :", "full"),
+            ("echo a && " * 30 + "echo b", "a\n" * 30 + "b"),
             ("cat b.txt 2>&1 | nl -ba | tail -1 | tr -s ' ' | tr '\\t' ' '", " 3 no"),
             ("cat scope_1.txt | comm -12 - scope_1.txt 2>/dev/null | head -1", "sub/c.txt"),
         ],
@@ -301,6 +304,11 @@ class TestStates:
         raw = shell(f"{LIST} -c green", where)
         assert (raw.state, raw.observation.split("\n")[0]) == ("partial", "b.txt:1")
 
+    def test_a_corpus_that_is_gone(self, tmp_path: Path) -> None:
+        where = context(tmp_path / "gone", tmp_path / "run", ["a.txt"])
+        for command in (f"{LIST} bird", f"{LIST} -c bird", "cat a.txt"):
+            assert shell(command, where).state in ("failed", "error")
+
     def test_failed(self, root: Path, tmp_path: Path) -> None:
         result = shell(f"{LIST} bird", context(root, tmp_path / "run", ["gone.txt"]))
         assert (result.verdict, result.state, result.exit_code) == ("run", "failed", 2)
@@ -355,7 +363,8 @@ class TestHostile:
         json.dumps([match.to_json() for match in result.pool])
 
     @pytest.mark.parametrize(
-        "command", ["\x00", "\ud800", "'" * 999, "(" * 500, "a|" * 500 + "a", "🧭" * 50, "\x1b[2J"]
+        "command",
+        ["\x00", "\ud800", "'" * 999, "(" * 500, "a|" * 500 + "a", "🧭" * 50, "\x1b[2J", "x" * 99_999],
     )
     def test_never_raises(self, command: str, calm: ShellContext) -> None:
         assert shell(command, calm).verdict in ("error", "refused")

@@ -169,13 +169,13 @@ def test_the_index_shows_share_and_rest() -> None:
         "dense": FakeStatus("dense", ready=False, done=50, total=200, eta_s=75.0),
         "static": FakeStatus("static", ready=False, done=0, error="no table"),
     }
-    text = "".join(piece.text for piece in index_pieces(status, None, 0, UNICODE))
+    text = "".join(piece.text for piece in index_pieces(status, None, UNICODE))
     assert "lexical ✓" in text
     assert "██" in text
     assert "25%" in text
     assert "01:15" in text
     assert "static ✗" in text
-    early = index_pieces({}, Progress("lexical", 1, 4), 0, ASCII)
+    early = index_pieces({}, Progress("lexical", 4, 16), ASCII)
     assert early[0].text == " | lexical 25%"
 
 

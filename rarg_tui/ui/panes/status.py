@@ -47,9 +47,10 @@ def state_words(view: View) -> tuple[str, str]:
 
 
 def index_pieces(
-    status: Mapping[str, RankerStatusPort], progress: Progress | None, frame: int, signs: Glyphs
+    status: Mapping[str, RankerStatusPort], progress: Progress | None, signs: Glyphs
 ) -> list[Piece]:
-    """Each ranker, and how far it is: a bar, a percentage, a spinner, the rest in minutes and seconds."""
+    """Each ranker, and how far it is: a bar, a percentage, a spinner, the rest in minutes and seconds.
+    The spinner turns with the work, not with the clock."""
     pieces: list[Piece] = []
     for name, one in status.items():
         if one.ready:
@@ -63,14 +64,14 @@ def index_pieces(
             pieces.append(Piece(filled.ljust(BAR), "bar on-rule", worth=14))
             pieces.append(Piece(f" {share:.0%}", "running", worth=26))
             if one.eta_s is not None:
-                spin = signs.running[frame % len(signs.running)]
+                spin = signs.running[one.done % len(signs.running)]
                 pieces.append(Piece(f" {spin} {clock(one.eta_s)}", "running", worth=25))
         else:
             pieces.append(Piece(f" {name} {signs.out}", "muted", worth=19))
     if not pieces:
-        spin = signs.running[frame % len(signs.running)]
-        text = f" {spin} reading the corpus"
+        text = f" {signs.running[0]} reading the corpus"
         if progress is not None and progress.total:
+            spin = signs.running[progress.done % len(signs.running)]
             text = f" {spin} {progress.stage} {progress.done / progress.total:.0%}"
         pieces.append(Piece(text, "running", worth=26))
     return pieces

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar, TypeVar
 
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.widgets import TextArea
 
-from rarg_tui.ui.safe_text import safe
+from rarg_tui.ui.safe_text import safe, safe_lines
 
 Result = TypeVar("Result")
 
@@ -67,6 +68,10 @@ class SafeTextArea(TextArea):
     DEFAULT_CSS = """
     SafeTextArea { height: auto; min-height: 3; max-height: 12; }
     """
+
+    def on_paste(self, event: events.Paste) -> None:
+        # Before TextArea's own handler takes it.
+        event.text = "\n".join(safe_lines(event.text, len(event.text) * 8 + 1))
 
 
 def is_plain(text: str) -> bool:

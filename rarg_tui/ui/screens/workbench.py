@@ -57,7 +57,6 @@ class WorkbenchScreen(Controls, inherit_bindings=False):
         self.index_ready = False
         self.hint = "" if wish.run else "The index is being made ready…"
         self._progress: Progress | None = None
-        self._frame = 0
         self._found: Sequence[Match] | None = None
         self._scopes: dict[int, ScopePort] = {}
         self._wanted_scopes: set[int] = set()
@@ -199,7 +198,7 @@ class WorkbenchScreen(Controls, inherit_bindings=False):
 
     def update_lines(self) -> None:
         """Status, tabs and footer."""
-        index = index_pieces(self.index, self._progress, self._frame, self._glyphs)
+        index = index_pieces(self.index, self._progress, self._glyphs)
         if self.wish.run:
             index = []
         self.status.set_pieces(*status_pieces(self.view, self.corpus_name, index, self._glyphs))
@@ -210,7 +209,6 @@ class WorkbenchScreen(Controls, inherit_bindings=False):
     # -- what workers post ---------------------------------------------------------------------
 
     def on_index_changed(self, message: messages.IndexChanged) -> None:
-        self._frame += 1
         self._progress = message.progress
         self.index = message.status
         if message.ready and not self.index_ready:
