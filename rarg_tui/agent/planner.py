@@ -13,6 +13,7 @@ from rarg_tui.agent import planner_shown
 from rarg_tui.agent import planner_terms as terms
 from rarg_tui.agent.model import Reply, Request
 from rarg_tui.agent.planner_evidence import Evidence, Lead, Weights
+from rarg_tui.agent.planner_names import Rarity
 from rarg_tui.trace.events import ToolCall
 from rarg_tui.trace.state import RunState
 import os
@@ -22,16 +23,9 @@ class OfflinePlanner:
     label = "offline planner"
 
     def __init__(self, rarity: Callable[[Sequence[str]], Sequence[int]], documents: int, weights: Weights = Weights()) -> None:
-        self._rarity = rarity
+        self._rarity = Rarity(rarity, documents, 12)
         self._documents = documents
         self._weights = weights
-        self._frequencies: dict[str, int] = {}
-
-    def frequency(self, word: str) -> int:
-        if word not in self._frequencies:
-            parts = re.findall(r"[^\W_]+", word)
-            self._frequencies[word] = min(self._rarity(parts), default=0)
-        return self._frequencies[word]
 
     def reply(self, request: Request, cancel: Event | None = None) -> Reply:
         state = request.state
@@ -39,7 +33,7 @@ class OfflinePlanner:
             if request.force_answer or any(c.tool == "embed_recall" for c in state.calls):
                 return Reply("Offline planner: evidence, not prose.\nNo evidence found.")
             return self._call("Ranking.", state, [("embed_recall", {"query": request.question})])
-        evidence = Evidence(request.question, state, self.frequency, self._documents, self._weights)
+        evidence = Evidence(request.question, state, self._rarity, self._weights)
         if not request.force_answer:
             reply = self._next(request, evidence)
             if reply:
@@ -62,17 +56,20 @@ class OfflinePlanner:
         for pairs in self._pairs(evidence):
             if pairs and not all(p in asked for p in pairs):
                 return self._grep("Question words.", state, scope, pairs)
+        adj = self._adjacent(evidence)
+        if P('ADJ',1) and adj and not all(p in asked for p in adj):
+            return self._grep("Question phrases.", state, scope, adj, f"-m {int(P('ADJM',2))} ")
         greps = sum(1 for c in state.calls if c.tool == "bash")
         if greps >= P('GREPS',12):
             return None
         counted, alone = planner_shown.counted(state), planner_shown.alone(state)
         def open_(l):
-            return l.clue.pattern not in asked or (l.clue.pattern not in counted and l.clue.pattern not in alone and l.strength>=P('RE',.4))
-        leads = sorted((l for l in evidence.leads.values() if open_(l) and l.clue.expected<=P('EXP',30)), key=lambda l: (-l.strength, l.clue.key))
+            return l.clue.pattern not in asked or (l.clue.pattern not in counted and l.clue.pattern not in alone and l.worth>=P('RE',.4))
+        leads = sorted((l for l in evidence.leads.values() if open_(l) and l.clue.expected<=P('EXP',30)), key=lambda l: (-l.worth, l.clue.key))
         chosen: list[Lead] = []
         budget = P('BUD',10)
         for l in leads:
-            if len(chosen) >= 3 or l.strength < P('MIN',.3) or (chosen and l.strength < P('REL',.7)*chosen[0].strength):
+            if len(chosen) >= 3 or l.worth < P('MIN',.3) or (chosen and l.worth < P('REL',.7)*chosen[0].worth):
                 break
             if chosen and (l.clue.expected > budget or l.clue.pattern in asked):
                 continue
@@ -80,7 +77,7 @@ class OfflinePlanner:
             budget -= l.clue.expected
             if l.clue.pattern in asked: break
         if chosen:
-            return self._grep("Following " + ", ".join(f"{l.text}({l.strength:.2f})" for l in chosen), state, scope, [l.clue.pattern for l in chosen])
+            return self._grep("Following " + ", ".join(f"{l.text}({l.worth:.2f})" for l in chosen), state, scope, [l.clue.pattern for l in chosen])
         return None
 
     def _pairs(self, evidence: Evidence) -> list[list[str]]:
@@ -103,9 +100,15 @@ class OfflinePlanner:
             result.append(out)
         return result
 
-    def _grep(self, text: str, state: RunState, scope: int, patterns: Sequence[str]) -> Reply:
+    def _adjacent(self, evidence):
+        order = list(evidence.terms)
+        pairs = sorted(zip(order, order[1:]), key=lambda p: -(evidence.terms[p[0]] + evidence.terms[p[1]]))
+        pairs = [p for p in pairs if self._rarity.count(p[0])!=-1][:5]
+        return [rf"{terms.stem_pattern(a)}\w*\W+(?:\w+\W+){{0,2}}{terms.escape(b)}" for a, b in pairs]
+
+    def _grep(self, text: str, state: RunState, scope: int, patterns: Sequence[str], opt: str = "") -> Reply:
         args = " ".join(f"-e {shlex.quote(p)}" for p in patterns)
-        return self._call(text, state, [("bash", {"command": f"cat scope_{scope}.txt | xargs -d '\\n' rg -n -i {args}"})])
+        return self._call(text, state, [("bash", {"command": f"cat scope_{scope}.txt | xargs -d '\\n' rg -n -i {opt}{args}"})])
 
     def _call(self, text: str, state: RunState, calls) -> Reply:
         n = len(state.calls)

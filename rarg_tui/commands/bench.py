@@ -34,13 +34,15 @@ def bench(words: Sequence[str]) -> int:
 
 
 def _startup(runs: int) -> list[dict[str, object]]:
-    """First paint of the demo, turn by turn with an empty Textual app; then ``--help`` with bare Python."""
-    app = startup.python("-m", "rarg_tui", "demo"), "Transcript"
+    """The demo turn by turn with an empty Textual app: its first words, and all its panes; then ``--help``
+    with bare Python."""
+    demo = startup.python("-m", "rarg_tui", "demo")
     empty = startup.python("-c", startup.EMPTY_APP), startup.EMPTY_WORD
     usage = startup.python("-m", "rarg_tui", "--help"), "commands:"
     bare = startup.python("-c", "print('ready')"), "ready"
     return [
-        _row("first paint", app, "an empty Textual app", empty, runs),
+        _row("first paint", (demo, "rarg ·"), "an empty Textual app", empty, runs),
+        _row("all panes on screen", (demo, "Transcript"), "an empty Textual app", empty, runs),
         _row("rarg --help", usage, "python that prints a word", bare, runs),
     ]
 

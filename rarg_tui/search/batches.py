@@ -52,6 +52,7 @@ def in_order(
     ``stop`` must make running work return soon: it is called when the caller wants no more results.
     """
     pending: deque[Future[T]] = deque()
+    finished = False
     pool = ThreadPoolExecutor(sizes.workers, thread_name_prefix="rarg-scan")
     try:
         for item in items:
@@ -60,9 +61,11 @@ def in_order(
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
+        finished = True
     finally:
-        for future in pending:
-            future.cancel()
-        if pending:
+        # Also when nothing is pending: the one that was waited for, by a Ctrl-C say, still works.
+        if not finished:
+            for future in pending:
+                future.cancel()
             stop()
         pool.shutdown(wait=True)

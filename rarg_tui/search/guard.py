@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from rarg_tui.search.command import Pipeline, Redirects, Script, Simple
+from rarg_tui.search.expansion import expands
 from rarg_tui.search.find_options import files_of_test, read_find
 from rarg_tui.search.places import Place, Policy, locate, scopes_there_are
 from rarg_tui.search.programs import Call, read_call
@@ -280,9 +280,9 @@ def _no_glob(word: Word, policy: Policy) -> None:
     """A pattern that names no file stays as it is, as in bash; one that does must be quoted."""
     if word.glob and any(fnmatchcase(f"scope_{number}.txt", word.glob) for number in policy.scopes):
         raise Refused(f"{word.text} is not expanded here; name the scopes: {scopes_there_are(policy.scopes)}")
-    if word.glob and any(glob.iglob(word.glob, root_dir=policy.root, include_hidden=True)):
+    if word.glob and expands(word.glob, policy.root):
         raise Refused(
-            f"bash would put file names in the place of {word.text}; put it in single quotes, or name "
+            f"bash may put file names in the place of {word.text}; put it in single quotes, or name "
             "the files."
         )
 

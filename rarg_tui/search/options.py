@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -56,14 +57,15 @@ def read_options(
     *,
     permute: bool = True,
     equals: bool = False,
+    number: str = "",
     why: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[list[Given], list[str]]:
     """``arguments`` as (options in order, operands).
 
-    ``permute``: options may follow operands. ``equals``: ``-C=2`` means ``-C 2``, as rg has it. Names
-    must be written out: an abbreviation of a long option is unknown. Raises :class:`Refused` for an
-    unknown option (``why`` may say more, with ``{}`` for its name), :class:`CommandError` for a missing
-    value.
+    ``permute``: options may follow operands. ``equals``: ``-C=2`` means ``-C 2``, as rg has it.
+    ``number``: the option that a mere ``-20`` sets to 20. Names must be written out: an abbreviation of a
+    long option is unknown. Raises :class:`Refused` for an unknown option (``why`` may say more, with
+    ``{}`` for its name), :class:`CommandError` for a missing value.
     """
     reader = _Reader(program, known, why, equals)
     given: list[Given] = []
@@ -76,6 +78,8 @@ def read_options(
             break
         if word.startswith("--"):
             given.append(reader.long(word, rest))
+        elif number and re.fullmatch(r"-[0-9]+", word):
+            given.append(Given(number, word[1:], "text"))
         elif word.startswith("-") and len(word) > 1:
             given += reader.short(word, rest)
         else:

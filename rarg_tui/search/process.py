@@ -5,10 +5,13 @@ One place, so that whatever confines the children (limits, Landlock) has one pla
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -18,6 +21,10 @@ from typing import IO, Self
 
 #: Why a group of children was stopped.
 CANCELLED, TIMED_OUT, ENOUGH = "cancelled", "timed_out", "enough"
+
+#: The memory that a child of a group with a time limit may have, bytes: a regular expression or a sed
+#: script of a few words can ask for all there is.
+_MEMORY = 2 << 30
 
 #: How often the watcher looks at the clock and at the cancel event, seconds.
 _WATCH = 0.02
@@ -48,8 +55,9 @@ class Children:
     """The running children of one pipeline or scan; leaving the ``with`` block kills what is left.
 
     ``cancel`` and ``timeout_s`` (seconds; ``None``: no limit) are watched by a thread, so that callers
-    can simply block on a pipe: when the group is stopped, every pipe ends. A group with a ``parent`` is
-    part of it: it can be stopped alone, and is stopped with its parent.
+    can simply block on a pipe: when the group is stopped, every pipe ends. Where there is a time limit,
+    the system is told to bound memory too, and computing time in case nobody is left to stop a child. A
+    group with a ``parent`` is part of it: it can be stopped alone, and is stopped with its parent.
     """
 
     def __init__(
@@ -61,6 +69,7 @@ class Children:
         self._reason = ""
         self._parent = parent
         self._cancel = cancel
+        self._timeout_s = timeout_s
         self._deadline = None if timeout_s is None else time.monotonic() + timeout_s
         self._live: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()
@@ -128,6 +137,8 @@ class Children:
                     env=environment(),
                     start_new_session=True,
                 )
+                if self._timeout_s is not None:
+                    _bound(process.pid, self._timeout_s)
             self._live.add(process)
         return process
 
@@ -169,6 +180,19 @@ def kill(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             process.kill()
+
+
+def _bound(pid: int, seconds: float) -> None:
+    """Limit memory and computing time (of all its threads together) of a process, where the system can
+    do so from outside."""
+    if sys.platform == "linux":
+        import resource
+
+        computing = (math.ceil(seconds) + 1) * (os.cpu_count() or 1)
+        for limit, most in ((resource.RLIMIT_AS, _MEMORY), (resource.RLIMIT_CPU, computing)):
+            # It may have ended already, or be bounded more tightly by whoever started us.
+            with contextlib.suppress(OSError, ValueError):
+                resource.prlimit(pid, limit, (most, most))
 
 
 class Drain:

@@ -30,7 +30,7 @@ class Call:
 class Program:
     """``reads``: its operands are files (or it reads stdin). ``directories``: they may be directories.
     ``leading(options)``: how many operands come before the files. ``most``: how many files at most.
-    ``check``: looks at what the tables cannot see."""
+    ``check``: looks at what the tables cannot see. ``number``: the option that ``-20`` stands for."""
 
     options: Mapping[str, Option]
     reads: bool = True
@@ -38,7 +38,7 @@ class Program:
     leading: Callable[[Sequence[Given]], int] = lambda options: 0
     most: int | None = None
     check: Callable[[Sequence[Given], Sequence[str]], None] = lambda options, operands: None
-    prepare: Callable[[Sequence[str]], list[str]] = list
+    number: str = ""
     why: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -47,7 +47,9 @@ def read_call(name: str, arguments: Sequence[str]) -> Call:
     program = PROGRAMS.get(name)
     if program is None:
         raise Refused(unknown_program(name))
-    given, operands = read_options(name, program.options, program.prepare(arguments), why=program.why)
+    given, operands = read_options(
+        name, program.options, arguments, number=program.number, why=program.why
+    )
     leading = program.leading(given) if program.reads else len(operands)
     if len(operands) < leading:
         raise CommandError(f"{name} lacks its first operand; write it before the file names.")
@@ -64,24 +66,6 @@ def unknown_program(name: str) -> str:
         return f"{name} is not available here; {_INSTEAD[name]}."
     known = sorted({*PROGRAMS, "echo", "find", "printf", "rg", "test", "xargs"})
     return f"{name} is not available here; use {', '.join(known)}."
-
-
-def _old_number(arguments: Sequence[str]) -> list[str]:
-    """``head -20`` is ``head -n 20``."""
-    return [
-        word
-        for argument in arguments
-        for word in (["-n", argument[1:]] if re.fullmatch(r"-\d+", argument) else [argument])
-    ]
-
-
-def _old_context(arguments: Sequence[str]) -> list[str]:
-    """``grep -3`` is ``grep -C 3``."""
-    return [
-        word
-        for argument in arguments
-        for word in (["-C", argument[1:]] if re.fullmatch(r"-\d+", argument) else [argument])
-    ]
 
 
 def _number(names: Sequence[str]) -> Callable[[Sequence[Given], Sequence[str]], None]:
@@ -123,12 +107,12 @@ PROGRAMS: Mapping[str, Program] = {
     ),
     "head": Program(
         table("-c= --bytes= -n= --lines= -q --quiet --silent -v --verbose -z --zero-terminated"),
-        prepare=_old_number,
+        number="-n",
         check=_number(("-c", "--bytes", "-n", "--lines")),
     ),
     "tail": Program(
         table("-c= --bytes= -n= --lines= -q --quiet --silent -v --verbose -z --zero-terminated"),
-        prepare=_old_number,
+        number="-n",
         check=_number(("-c", "--bytes", "-n", "--lines")),
         why=dict.fromkeys(("-f", "-F", "--follow", "--retry", "--pid"), _NO_FOLLOW),
     ),
@@ -188,7 +172,7 @@ PROGRAMS: Mapping[str, Program] = {
         ),
         directories=True,
         leading=_grep_leading,
-        prepare=_old_context,
+        number="-C",
         why={
             "-R": "grep {} follows links out of the corpus; search a scope with xargs -d '\\n' rg.",
             "--dereference-recursive": "grep {} follows links out of the corpus; search a scope instead.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -15,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 
 from rarg_tui.errors import MissingPart
-from rarg_tui.search.process import environment
+from rarg_tui.search.process import environment, find_program
 
 #: The oldest release whose ``--json`` and ``-j1`` order the engine was tried with.
 OLDEST = (13, 0)
@@ -49,7 +48,7 @@ def find_rg() -> Rg:
 
 def _candidates() -> Iterator[str]:
     seen: set[str] = set()
-    for path in (*_of_the_wheel(), *_beside_the_interpreter(), shutil.which("rg") or ""):
+    for path in (*_of_the_wheel(), *_beside_the_interpreter(), find_program("rg") or ""):
         if path and path not in seen and os.access(path, os.X_OK) and os.path.isfile(path):
             seen.add(path)
             yield os.path.abspath(path)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rarg_tui.errors import RargError
 from rarg_tui.trace import events as ev
+from rarg_tui.trace.shape import misfit
 
 EVENTS_FILE = "events.jsonl"
 
@@ -41,7 +42,7 @@ def load(directory: Path) -> LoadedRun:
                 problem = ""
                 event: ev.Event | None = None
                 try:
-                    event = ev.from_json(_decode(line))
+                    event = _event(line)
                 except ValueError as error:
                     problem = str(error)
                 if event is None or not line.endswith(b"\n"):
@@ -67,11 +68,18 @@ def load(directory: Path) -> LoadedRun:
     return LoadedRun(directory, tuple(events), tuple(notices), valid)
 
 
-def _decode(line: bytes) -> dict[str, object]:
-    data = json.loads(line.decode("utf-8"))
+def _event(line: bytes) -> ev.Event:
+    """Raises ``ValueError`` for a line that is no event, or one that no rarg has written."""
+    try:
+        data = json.loads(line.decode("utf-8"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
     if not isinstance(data, dict):
         raise ValueError("not an object")
-    return data
+    event = ev.from_json(data)
+    if wrong := misfit(event):
+        raise ValueError(f"bad {event.kind}: {wrong} is of the wrong type")
+    return event
 
 
 def _encode(event: ev.Event) -> bytes:

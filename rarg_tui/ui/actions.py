@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -196,7 +196,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "back", "escape", "back", "Back out: leave the input, the zoom, the document.", "Panes", palette=False
     ),
-    Action("help", "question_mark", "help", "List all keys.", "Program", footer=40),
+    Action("help", "question_mark", "help", "List all keys.", "Program", footer=68),
     Action("pane_help", "f1", "pane help", "Explain the focused pane and its keys.", "Program"),
     Action("theme", "t", "theme", "Use the next theme.", "Program"),
     Action("palette", "ctrl+p", "palette", "Search all actions.", "Program", palette=False, app=True),
@@ -206,7 +206,7 @@ ACTIONS: tuple[Action, ...] = (
         "quit",
         "Quit; what ran is stopped, the run is saved.",
         "Program",
-        footer=30,
+        footer=67,
         app=True,
     ),
 )
@@ -232,6 +232,11 @@ def action(identity: str) -> Action:
     return _BY_ID[identity]
 
 
+def binding_id(one: Action) -> str:
+    """What Textual calls the action's binding."""
+    return one.id.replace(" ", "_")
+
+
 def key_name(keys: str) -> str:
     """The first of ``keys`` as a person reads it."""
     first = keys.split(",")[0]
@@ -250,20 +255,20 @@ def missing(wanted: Action, facts: Iterable[str]) -> str:
     return next((NEEDS[need] for need in wanted.needs if need not in known), "")
 
 
-def footer(pane: str, facts: Iterable[str]) -> list[Action]:
+def footer(pane: str, facts: Iterable[str], registry: Sequence[Action] = ACTIONS) -> list[Action]:
     """What the footer offers while ``pane`` has the focus, the most useful first."""
     known = set(facts)
     offered = [
         one
-        for one in ACTIONS
+        for one in registry
         if one.footer and (not one.panes or pane in one.panes) and not missing(one, known)
     ]
     return sorted(offered, key=lambda one: -one.footer)
 
 
-def grouped(pane: str = "") -> list[tuple[Group, list[Action]]]:
+def grouped(pane: str = "", registry: Sequence[Action] = ACTIONS) -> list[tuple[Group, list[Action]]]:
     """All actions by group; with ``pane``, those that belong to it and those of every list."""
-    chosen = [one for one in ACTIONS if not pane or pane in one.panes or one.group == "Lists"]
+    chosen = [one for one in registry if not pane or pane in one.panes or one.group == "Lists"]
     groups = ((group, [one for one in chosen if one.group == group]) for group in GROUPS)
     return [(group, members) for group, members in groups if members]
 
@@ -279,7 +284,7 @@ def bindings(where: Literal["app", "screen", "list"]) -> list[BindingType]:
             one.label,
             show=False,
             priority=one.priority,
-            id=one.id.replace(" ", "_"),
+            id=binding_id(one),
         )
         for one in ACTIONS
         if where == ("app" if one.app else "list" if one.widget else "screen")

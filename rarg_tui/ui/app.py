@@ -14,6 +14,7 @@ from textual.binding import BindingType
 
 from rarg_tui import paths
 from rarg_tui.ui import actions, theming
+from rarg_tui.ui.keymap import keymap
 from rarg_tui.ui.safe_text import safe
 from rarg_tui.ui.screens.opening import Opening
 from rarg_tui.ui.wish import Wish
@@ -58,6 +59,10 @@ class RargApp(App[int], inherit_bindings=False):
         for one in themes:
             self.register_theme(one)
         self._problems += problems
+        keys = keymap(workbench.settings.keys)
+        self.registry = keys.registry
+        self.set_keymap(keys.bindings)
+        self._problems += keys.problems
         wanted = theme or theming.DEFAULT_THEME
         if wanted not in self.available_themes:
             self._problems.append(f"There is no theme {wanted!r}; there are {', '.join(self.theme_names)}.")
@@ -90,7 +95,7 @@ class RargApp(App[int], inherit_bindings=False):
         self._bench = WorkbenchScreen(self._workbench, self._wish)
         await self.push_screen(self._bench)
         if self._problems:
-            plain_notify(self, "\n".join(self._problems), title="Themes", severity="warning", timeout=10)
+            plain_notify(self, "\n".join(self._problems), title="Settings", severity="warning", timeout=10)
 
     def _handle(self, number: signal.Signals) -> None:
         """Textual leaves the terminal as it is on these signals; leave through the door instead."""
@@ -154,15 +159,18 @@ def run_app(
 ) -> int:
     """Show the workbench until it is left; returns the exit code. The terminal is restored whatever
     happens, and no thread keeps the process longer than half a second."""
+    if workbench.settings.ascii:
+        os.environ["RARG_ASCII"] = "1"
     wish = Wish(question, strategy, model, profile, run, demo)
     app = RargApp(workbench, wish, workbench.settings.theme or "")
     asyncio.run(_run(app))
     bridge = app.bench.bridge if app.bench is not None else None
-    if bridge is not None and not bridge.running:
-        for session in bridge.made:
-            directory = workbench.keep(session)
-            if session.state.calls:
-                print(f"The run is saved: rarg open --run {safe(directory.name)}", file=sys.stderr)
+    for session in bridge.made if bridge is not None else ():
+        # A call that could not be stopped may still write to its run.
+        at_work = bool(bridge and bridge.running and session is bridge.session)
+        directory = session.directory if at_work else workbench.keep(session)
+        if session.state.calls:
+            print(f"The run is saved: rarg open --run {safe(directory.name)}", file=sys.stderr)
     return app.return_code or 0
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from time import monotonic
 
-PATIENCE_S = 60.0
+PATIENCE_S = 30.0
 """After this a condition counts as never holding; nothing is decided by the clock."""
 
 _ESCAPES = re.compile(rb"\x1b(?:\[[0-9;:?<>=]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_=>])")
@@ -95,7 +95,9 @@ def terminal(
     """Run ``python -m rarg_tui ARGUMENTS`` on a terminal of ``size`` columns and rows."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
-    env = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **(environment or {})}
+    # COLUMNS and LINES would overrule the size of the terminal.
+    clean = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    env = {**clean, "TERM": "xterm-256color", "COLORTERM": "truecolor", **(environment or {})}
     pid = os.fork()
     if pid == 0:
         os.setsid()

@@ -178,6 +178,8 @@ class FakeSettings:
     profile: str = "bcplus"
     model: str | None = None
     theme: str | None = None
+    keys: Mapping[str, str] = field(default_factory=dict)
+    ascii: bool = False
 
 
 @dataclass
@@ -201,7 +203,7 @@ class FakeWorkbench:
     fault: Exception | None = None
     block: Flag | None = None
     closed: bool = False
-    settings: FakeSettings = FakeSettings()
+    settings: FakeSettings = field(default_factory=FakeSettings)
 
     def prepare(self, progress: Callable[[Progress], None] | None = None, cancel: Flag | None = None) -> None:
         if self.error:

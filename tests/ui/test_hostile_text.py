@@ -36,14 +36,29 @@ def hostile_script(text: str) -> list[list[ev.Event]]:
     )
     asked = ev.ToolCall("c1", "embed_recall", {"query": text})
     return [
-        [replace(started, question=text, model=text, strategy=text, rerank=text, run=text, gold={path: 1, "x" + text: 1})],
+        [
+            replace(
+                started,
+                question=text,
+                model=text,
+                strategy=text,
+                rerank=text,
+                run=text,
+                gold={path: 1, "x" + text: 1},
+            )
+        ],
         [
             ev.ModelReplied(turn=1, text=text + "\n" + text, calls=(asked,)),
             ev.CallProposed(call=1, turn=1, tool="embed_recall", arguments={"query": text}),
         ],
         [
             ev.ScopeCreated(
-                scope=1, call=1, query=text, ranker=text, rankers={text: 1.0}, documents=1,
+                scope=1,
+                call=1,
+                query=text,
+                ranker=text,
+                rankers={text: 1.0},
+                documents=1,
                 entry_points=(ev.EntryPoint(path, 1, 2, text),),
             ),
             ev.CallExecuted(call=1, tool="embed_recall", state="ok", observation=text, scope=1, message=text),
@@ -54,8 +69,19 @@ def hostile_script(text: str) -> list[list[ev.Event]]:
         ],
         [
             ev.CallExecuted(
-                call=2, tool="bash", state="ok", observation=f"{path}:1:{text}", message=text, ran=text, scope=1,
-                pattern=text, reranked=True, rerank_query=text, pool=matches, shown=2, seen={path: 1},
+                call=2,
+                tool="bash",
+                state="ok",
+                observation=f"{path}:1:{text}",
+                message=text,
+                ran=text,
+                scope=1,
+                pattern=text,
+                reranked=True,
+                rerank_query=text,
+                pool=matches,
+                shown=2,
+                seen={path: 1},
             ),
             ev.NoteAdded(text=text),
             ev.BreakpointHit(call=2, breakpoint=text),
@@ -70,10 +96,14 @@ def hostile_script(text: str) -> list[list[ev.Event]]:
             ev.CallSkipped(call=3, note=text),
             ev.ModelReplied(turn=4, text=text),
             ev.RunEnded(
-                ended="answered", answer=f"{text} [{path}:1]\n{text}", citations=(path,), ranking=(path,), error=text
+                ended="answered",
+                answer=f"{text} [{path}:1]\n{text}",
+                citations=(path,),
+                ranking=(path,),
+                error=text,
             ),
         ],
-    ]  # fmt: skip
+    ]
 
 
 def hostile_workbench(text: str) -> FakeWorkbench:
@@ -101,9 +131,9 @@ async def look_everywhere(run: Running, size: tuple[int, int]) -> None:
     for key in "123456":
         await run.press(key)
         check(run, size)
-        await run.press("l", "z")
+        await run.press("l")
         check(run, size)
-        await run.press("z", "enter")
+        await run.press("enter")
         check(run, size)
     await run.pilot.hover("#status", offset=(10, 0))
     for pane in ("#transcript", "#scope", "#raw", "#ranked"):

@@ -107,7 +107,8 @@ class CommandBar(Vertical):
             self.input.cursor_position = len(text)
             self.say("")
         self._at = len(self.history)
-        self.input.focus()
+        # At once: Widget.focus() comes later, and keys typed until then would go to a pane.
+        self.screen.set_focus(self.input, scroll_visible=False)
 
     def say(self, sentence: str) -> None:
         """Say what is wrong with the line, beside it; "" takes it away."""

@@ -44,6 +44,8 @@ class _MatchPane(ListPane):
         self._matches: list[Match] = []
         self._bands: list[bool] = []
         self._of: tuple[int, int] = (-1, -1)
+        self._place_width = 3
+        self._rank_width = 3
 
     def _place(self, matches: list[Match], dividers: frozenset[int] = frozenset()) -> None:
         """Show ``matches``; the cursor stays if they are those of the same call."""
@@ -56,6 +58,10 @@ class _MatchPane(ListPane):
             band = band if match.path == last else not band
             last = match.path
             self._bands.append(not band)
+        self._place_width = max(len(str(len(matches))), 2)
+        self._rank_width = 1 + max(
+            (len(f"{m.document_rank:,}") for m in matches if m.document_rank), default=1
+        )
         count = len(matches) + len(dividers)
         self.set_rows(FunctionSource(count, self._row), keep=key == self._of, dividers=dividers)
         self._of = key
@@ -96,7 +102,9 @@ class _MatchPane(ListPane):
 
     def _rank(self, match: Match) -> Cell:
         rank = match.document_rank
-        return Cell(f"#{rank:,}" if rank is not None else self._view.glyphs.out, "number", 5, "right")
+        return Cell(
+            f"#{rank:,}" if rank is not None else self._view.glyphs.out, "number", self._rank_width, "right"
+        )
 
 
 class RawPane(_MatchPane):
@@ -130,15 +138,16 @@ class RawPane(_MatchPane):
             return Row(())
         shown = match.shown_at
         where = self._where(match, width)
-        room = width - 4 - 5 - 1 - (where[1].width or 0) - 4 - 5
+        marks = 1 + len(str(self._view.call.shown)) if self._view.call is not None else 3
+        room = width - self._place_width - self._rank_width - 1 - (where[1].width or 0) - marks - 5
         arrow = self._view.glyphs.arrow
         return Row(
             (
-                Cell(f"{match.position:,}", "number", 4, "right"),
+                Cell(f"{match.position}", "number", self._place_width, "right"),
                 self._rank(match),
                 *where,
                 self._text(match, room),
-                Cell(f"{arrow}{shown}" if shown is not None else "", "hit", 4, "right"),
+                Cell(f"{arrow}{shown}" if shown is not None else "", "hit", marks, "right"),
             ),
             ("" if shown is not None or self._view.found is not None else "muted")
             + (" on-band-b" if self._bands[index] else ""),
@@ -193,12 +202,14 @@ class RankedPane(_MatchPane):
         below_cut = index > self._cut
         place = index if below_cut else index + 1
         where = self._where(match, width)
-        room = width - 3 - 4 - 5 - 1 - (where[1].width or 0) - 5
+        moved = self._moved(match, place)
+        taken = sum(1 + (cell.width or 0) for cell in (*moved, *where))
+        room = width - self._place_width - self._rank_width - 2 - taken
         number = len(self._matches) > 0 and self._bands[place - 1]
         return Row(
             (
-                Cell(f"{place:,}", "number", 3, "right"),
-                self._moved(match, place),
+                Cell(f"{place}", "number", self._place_width, "right"),
+                *moved,
                 self._rank(match),
                 *where,
                 self._text(match, room),
@@ -206,15 +217,16 @@ class RankedPane(_MatchPane):
             ("muted dim" if below_cut else "") + (" on-band-b" if number else ""),
         )
 
-    def _moved(self, match: Match, place: int) -> Cell:
+    def _moved(self, match: Match, place: int) -> tuple[Cell, ...]:
+        """By how many places the match moved; nothing where nothing was reranked."""
         view = self._view
         if view.call is None or not view.call.reranked:
-            return Cell("", width=4)
+            return ()
         move = match.position - place
         if move == 0:
-            return Cell(view.glyphs.same, "muted", 4)
+            return (Cell(view.glyphs.same, "muted", 4),)
         sign, tone = (view.glyphs.up, "rank-up") if move > 0 else (view.glyphs.down, "rank-down")
-        return Cell(f"{sign}{abs(move)}", tone, 4)
+        return (Cell(f"{sign}{abs(move)}", tone, 4),)
 
 
 def _absence(call: CallState) -> str:

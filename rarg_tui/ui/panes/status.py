@@ -51,11 +51,12 @@ def index_pieces(
 ) -> list[Piece]:
     """Each ranker, and how far it is: a bar, a percentage, a spinner, the rest in minutes and seconds.
     The spinner turns with the work, not with the clock."""
-    pieces: list[Piece] = []
+    ready = "".join(f" {name} {signs.check}" for name, one in status.items() if one.ready)
+    pieces: list[Piece] = [Piece(ready, "muted", worth=20)] if ready else []
     for name, one in status.items():
         if one.ready:
-            pieces.append(Piece(f" {name} {signs.check}", "muted", worth=20))
-        elif one.error:
+            continue
+        if one.error:
             pieces.append(Piece(f" {name} {signs.cross}", "failed", worth=24))
         elif one.total and one.done:
             share = one.done / one.total
@@ -83,8 +84,8 @@ def status_pieces(
     """Corpus and index at the left, the run at the right."""
     state = view.state
     left = [
-        Piece(" rarg", "primary bold", worth=15),
-        Piece(f" {signs.separator} {corpus}", "foreground", worth=30),
+        Piece(f" rarg {signs.separator}", "primary bold", worth=15),
+        Piece(f" {corpus}", "foreground", worth=30),
     ]
     if state.documents:
         left.append(Piece(f" {state.documents:,} docs", "muted", worth=10))
@@ -134,6 +135,18 @@ def footer_pieces(offered: Sequence[Action]) -> list[Piece]:
         pieces.append(Piece(f" {key_name(one.keys)} ", "accent bold", one.id, worth))
         pieces.append(Piece(f"{one.label} ", "muted", one.id, worth))
     return pieces
+
+
+def input_pieces(mode: str) -> list[Piece]:
+    """What the keys do while a line is typed."""
+    keys = [("enter", "search" if mode == "search" else "run"), ("esc", "leave"), ("ctrl+c", "stop")]
+    if mode != "search":
+        keys.insert(1, ("↑ ↓", "earlier and later lines"))
+    return [
+        Piece(text, style)
+        for key, does in keys
+        for text, style in ((f" {key} ", "accent bold"), (f"{does} ", "muted"))
+    ]
 
 
 def _thousands(count: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,6 +15,7 @@ from rarg_tui.ui.widgets.plain import plain_notify
 from rarg_tui.ui.wish import Wish
 
 if TYPE_CHECKING:
+    from rarg_tui.ui.actions import Action
     from rarg_tui.ui.app import RargApp
     from rarg_tui.ui.bridge import Bridge
     from rarg_tui.ui.panes.base import ListPane
@@ -273,15 +274,19 @@ class Controls(Screen[None], inherit_bindings=False):
     def do_help(self) -> None:
         from rarg_tui.ui.screens.help import Help
 
-        self.app.push_screen(Help())
+        self.app.push_screen(Help(self.registry()))
 
     def do_pane_help(self) -> None:
         from rarg_tui.ui.screens.help import Help
 
-        self.app.push_screen(Help(self.arrangement.pane))
+        self.app.push_screen(Help(self.registry(), self.arrangement.pane))
 
     def do_theme(self) -> None:
         self.say(f"Theme {self._app().next_theme()}.")
+
+    def registry(self) -> Sequence[Action]:
+        """The actions, with the keys of the settings."""
+        return self._app().registry
 
     def _app(self) -> RargApp:
         return cast("RargApp", self.app)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from rarg_tui.ui.actions import grouped, key_names
+from rarg_tui.ui.actions import Action, grouped, key_names
 from rarg_tui.ui.panes.base import LIST_BINDINGS, TITLES
 from rarg_tui.ui.panes.view import wrapped
 from rarg_tui.ui.screens.dialog import Dialog
@@ -24,14 +25,15 @@ class KeyList(RowList, inherit_bindings=False):
 
     BINDINGS: ClassVar[list[BindingType]] = LIST_BINDINGS
 
-    def __init__(self, pane: str) -> None:
+    def __init__(self, registry: Sequence[Action], pane: str) -> None:
         super().__init__(empty="No keys of its own.")
+        self._registry = registry
         self._pane = pane
 
     def on_resize(self) -> None:
         room = self.scrollable_content_region.width - KEYS - 2
         rows: list[Row] = []
-        for group, members in grouped(self._pane):
+        for group, members in grouped(self._pane, self._registry):
             if rows:
                 rows.append(Row(()))
             rows.append(Row((Cell(group, "heading bold"),)))
@@ -53,10 +55,10 @@ class Help(Dialog[None]):
         Binding("question_mark,f1,q", "dismiss(None)", "Close", show=False)
     ]
 
-    def __init__(self, pane: str = "") -> None:
+    def __init__(self, registry: Sequence[Action], pane: str = "") -> None:
         super().__init__()
         self._pane = pane
-        self.keys = KeyList(pane)
+        self.keys = KeyList(registry, pane)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box") as box:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from rarg_tui.ui.actions import ACTIONS, key_names
+from rarg_tui.ui.actions import key_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ class Actions(Provider):
     def _commands(self) -> Iterator[tuple[str, str, Callable[[], object]]]:
         app = cast("RargApp", self.app)
         bench = app.bench
-        for one in ACTIONS if bench is not None else ():
+        for one in app.registry if bench is not None else ():
             if one.palette and not one.widget and bench is not None:
                 run = partial(app.action_do if one.app else bench.action_do, one.id)
                 yield f"{one.label}  {key_names(one.keys)}", one.help, run

@@ -12,14 +12,14 @@ from textual.containers import Horizontal
 from rarg_tui.corpus.progress import Progress
 from rarg_tui.ui import actions, messages
 from rarg_tui.ui.bridge import Bridge
-from rarg_tui.ui.glyphs import glyphs
+from rarg_tui.ui.glyphs import ASCII, glyphs
 from rarg_tui.ui.panes.command_bar import CommandBar
 from rarg_tui.ui.panes.document import DocumentPane
 from rarg_tui.ui.panes.hits import HitsPane
 from rarg_tui.ui.panes.line import Line
 from rarg_tui.ui.panes.matches import RankedPane, RawPane
 from rarg_tui.ui.panes.scope import ScopePane
-from rarg_tui.ui.panes.status import footer_pieces, index_pieces, status_pieces, tab_pieces
+from rarg_tui.ui.panes.status import footer_pieces, index_pieces, input_pieces, status_pieces, tab_pieces
 from rarg_tui.ui.panes.transcript import TranscriptPane
 from rarg_tui.ui.panes.view import View, newest_call, scope_of
 from rarg_tui.ui.screens.arrangement import BOTTOM, TOP, Arrangement, form_of
@@ -62,6 +62,7 @@ class WorkbenchScreen(Controls, inherit_bindings=False):
         self._wanted_scopes: set[int] = set()
         self._shown: dict[str, View] = {}
         self._glyphs = glyphs()
+        self.set_class(self._glyphs is ASCII, "-ascii")
         self.status = Line(id="status")
         self.tabs = Line(id="tabs")
         self.footer = Line(id="footer")
@@ -136,7 +137,7 @@ class WorkbenchScreen(Controls, inherit_bindings=False):
     def focus_pane(self) -> None:
         """Give the focus to the arrangement's pane."""
         pane = self.hits.gold if self.arrangement.pane == "hits" else self.panes[self.arrangement.pane]
-        pane.focus(scroll_visible=False)
+        self.set_focus(pane, scroll_visible=False)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         for name, pane in self.panes.items():
@@ -203,8 +204,9 @@ class WorkbenchScreen(Controls, inherit_bindings=False):
             index = []
         self.status.set_pieces(*status_pieces(self.view, self.corpus_name, index, self._glyphs))
         self.tabs.set_pieces(tab_pieces(self.arrangement.pane))
-        pane = "" if self.command.input.has_focus else self.arrangement.pane
-        self.footer.set_pieces(footer_pieces(actions.footer(pane, self.facts())))
+        typing = self.command.input.has_focus
+        offered = [] if typing else actions.footer(self.arrangement.pane, self.facts(), self.registry())
+        self.footer.set_pieces(input_pieces(self.command.mode) if typing else footer_pieces(offered))
 
     # -- what workers post ---------------------------------------------------------------------
 

@@ -90,7 +90,10 @@ class HistogramView(Widget):
         most_gold = max((row.gold for row in self._rows), default=0)
         room = max(width - labels - numbers - golds - 4, 0)
         stars = min(most_gold, room // 3)
-        bars = room - stars
+        # The column is wide enough for its title, where the bars can spare it.
+        lacking = min(max(len(self._header[2]) - stars - golds - 1, 0), (room - stars) // 2)
+        golds += lacking
+        bars = room - stars - lacking
         if y == 0:
             label, all_, gold = self._header
             return Row(

@@ -1,0 +1,87 @@
+"""What a name is worth before anyone has looked it up: which words find it, and how telling they are."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from rarg_tui.agent import planner_terms as terms
+
+
+@dataclass(frozen=True, slots=True)
+class Clue:
+    """How to find a name: the folded words that every finding holds, all its words that carry meaning,
+    a pattern, and how many documents that pattern may find."""
+
+    key: tuple[str, ...]
+    content: tuple[str, ...]
+    pattern: str
+    expected: int
+
+
+class Rarity:
+    """How many documents hold a word, asked once a word, and what follows from it.
+
+    ``frequencies`` gives the document frequencies of words, ``documents`` is the size of the corpus;
+    a name's rarest word is looked up without the others when at most ``alone`` documents hold it.
+    """
+
+    def __init__(
+        self, frequencies: Callable[[Sequence[str]], Sequence[int]], documents: int, alone: int
+    ) -> None:
+        self._frequencies = frequencies
+        self._documents = max(documents, 2)
+        self._alone = alone
+        self._known: dict[str, int] = {}
+        self._clues: dict[tuple[tuple[str, ...], bool], Clue | None] = {}
+
+    def count(self, word: str) -> int:
+        """In how many documents ``word`` occurs; of a number with letters, its rarest part."""
+        if word not in self._known:
+            parts = re.findall(r"[^\W_]+", word)
+            self._known[word] = min(self._frequencies(parts), default=0) if parts else 0
+        return self._known[word]
+
+    def idf(self, word: str) -> float:
+        return math.log(1 + self._documents / (1 + self.count(word)))
+
+    def together(self, words: Iterable[str]) -> float:
+        """In how many documents all ``words`` would meet by chance: a low guess for those of a name."""
+        share = math.prod((self.count(word) or self._documents) / self._documents for word in words)
+        return self._documents * share
+
+    def clue(self, words: tuple[str, ...], whole: bool = False) -> Clue | None:
+        """How to find a name: by its rarest word if that is rare, else by the words around that, or by
+        all of them (``whole``). ``None``: no word of it is in the corpus, or none carries meaning."""
+        if (words, whole) not in self._clues:
+            self._clues[words, whole] = self._clue(words, whole)
+        return self._clues[words, whole]
+
+    def _clue(self, words: tuple[str, ...], whole: bool) -> Clue | None:
+        content = tuple(dict.fromkeys(word.casefold() for word in words if terms.is_content(word)))
+        known = {word: self.count(word) for word in content}
+        # Words are counted as the lexical ranker cuts them, which it cannot do for unspaced scripts.
+        if not content or not (any(known.values()) or any(map(terms.unspaced, content))):
+            return None
+        # Of equals the last one: a family name is a better key than a given name.
+        rare = min(reversed(content), key=lambda word: known[word] or self._documents)
+        count = known[rare] or 1
+        if len(content) == 1 or (count <= self._alone and not rare.isdigit()):
+            return Clue((rare,), content, terms.word_pattern(rare), count)
+        folded = tuple(word.casefold() for word in words)
+        if not whole:
+            begin = max(0, min(folded.index(rare) - 1, len(folded) - 3))
+            folded = folded[begin : begin + 3]
+        expected = min(count, max(2, round(self.together(content))))
+        return Clue(folded, content, terms.phrase_pattern(folded), expected)
+
+
+@lru_cache(maxsize=16384)
+def title_words(path: str) -> frozenset[str]:
+    """The words of a document's file name without an addition in brackets, which says its kind."""
+    name = PurePosixPath(path).stem.replace("_", " ")
+    return terms.parse(re.sub(r"\(.*?\)", " ", name)).words or terms.parse(name).words
