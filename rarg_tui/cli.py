@@ -6,6 +6,7 @@ Only the standard library is imported until a command runs: ``rarg --help`` answ
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
 import importlib
 import os
@@ -14,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from rarg_tui import __version__
+from rarg_tui import __version__, process
 from rarg_tui.errors import RargError
 
 #: Command → (module under rarg_tui.commands, what it does).
@@ -92,18 +93,36 @@ def common(command: str, usage: str = "") -> Parser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:
+        process.settle()
     try:
-        return _dispatch(words)
+        code = _dispatch(words)
+        sys.stdout.flush()
     except RargError as error:
         text = str(error) if str(error).startswith("rarg") else f"rarg: {error}"
-        print(_printable(text), file=sys.stderr)
-        return error.exit_code
+        return _end(error.exit_code, text)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read our output has gone; say nothing more to it, also not at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        # Whoever read our output has gone: there is nothing more to say to it.
+        return _end(0)
+    except OSError as error:
+        place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+        return _end(2, f"rarg: {place}{error.strerror or error}.")
+    return code
+
+
+def _end(code: int, text: str = "") -> int:
+    """Say ``text`` on stderr if that is possible, and let no output that is left fail at exit."""
+    with contextlib.suppress(OSError):
+        if text:
+            print(_printable(text), file=sys.stderr, flush=True)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            process.silence(stream)
+    return code
 
 
 def _printable(text: str) -> str:

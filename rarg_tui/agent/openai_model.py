@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from queue import Empty, Queue
 from threading import Event as Cancel
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from rarg_tui.agent import context
 from rarg_tui.agent.model import ModelError, Reply, Request
 from rarg_tui.corpus.decoding import clean
 from rarg_tui.trace.events import ToolCall, Usage
+from rarg_tui.trace.shape import misfit
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -63,7 +65,14 @@ class OpenAIModel:
                 continue
             if isinstance(answer, Exception):
                 raise ModelError(self._explained(answer)) from None
-            return self._read(answer)
+            try:
+                return _sound(self._read(answer))
+            except (AttributeError, TypeError, ValueError, LookupError):
+                # The client takes any JSON for a reply: what is missing or odd shows when it is read.
+                raise ModelError(
+                    f"{self._where} sent a reply of another form than an OpenAI server's; step again to ask "
+                    "once more, or choose another server."
+                ) from None
 
     def _client(self) -> OpenAI:
         if self._connected is None:
@@ -85,7 +94,8 @@ class OpenAIModel:
         return Reply(text=text, reasoning=reasoning, calls=calls, usage=self._usage(completion.usage))
 
     def _usage(self, usage: Any) -> Usage:
-        if usage is None:
+        counts = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
+        if not all(isinstance(count, int) for count in counts):
             return Usage(estimated=True)
         cached = getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None)
         reasoning = getattr(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", None)
@@ -134,19 +144,32 @@ def _sendable(message: dict[str, Any]) -> dict[str, Any]:
     return {key: clean(value) if isinstance(value, str) else value for key, value in message.items()}
 
 
-def _call(call_id: str, function: Any) -> ToolCall:
-    raw = function.arguments or "{}"
+def _sound(reply: Reply) -> Reply:
+    """``reply`` with text that can be written anywhere; ``ValueError`` when a part is of a wrong type."""
+    if misfit(reply):
+        raise ValueError(f"odd {misfit(reply)}")
+    return replace(reply, text=clean(reply.text), reasoning=clean(reply.reasoning))
+
+
+def _call(given_id: Any, function: Any) -> ToolCall:
+    call_id = given_id if isinstance(given_id, str) else ""
+    name, raw = clean(function.name), clean(function.arguments or "{}")
     try:
-        arguments = json.loads(raw)
-    except ValueError as error:
+        arguments = json.loads(raw, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
         return ToolCall(
-            call_id, function.name, None, raw, f"The arguments are not valid JSON ({error}); send them again."
+            call_id, name, None, raw, f"The arguments are not valid JSON ({error}); send them again."
         )
     if not isinstance(arguments, Mapping):
-        return ToolCall(
-            call_id, function.name, None, raw, "The arguments are no JSON object; send them again."
-        )
-    return ToolCall(call_id, function.name, dict(arguments), raw)
+        return ToolCall(call_id, name, None, raw, "The arguments are no JSON object; send them again.")
+    call = ToolCall(call_id, name, dict(arguments), raw)
+    if misfit(call) == "arguments":
+        return replace(call, arguments=None, error="The arguments are nested too deeply; send them again.")
+    return call
+
+
+def _no_number(constant: str) -> Never:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def first_model(base_url: str, api_key: str = "") -> str:

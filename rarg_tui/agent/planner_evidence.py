@@ -43,6 +43,7 @@ class Weights:
     dullness: float = 1.5
     #: The share of a lone word that may owe its capital to the beginning of the sentence.
     doubtful: float = 0.5
+    reached: float = 1.0
     #: A weight below which nothing is followed.
     least: float = 0.2
     #: Documents up to which a name of the question counts as rare.
@@ -169,6 +170,7 @@ class Evidence:
         """From each fact to the names in it, from each name to the facts that hold it, the heaviest
         first: a fact's weight is that of the best chain that leads to it."""
         via: dict[int, tuple[str, ...]] = {}
+        self._via = via
         for lead in self.asked:
             self._pull(lead, via)
         asked = {lead.clue.key for lead in self.asked}
@@ -240,7 +242,9 @@ class Evidence:
     def ranking(self) -> list[str]:
         """The documents of which text was shown, best first."""
         best: dict[str, float] = {}
-        for fact, weight in zip(self.facts, self.weight, strict=True):
+        for i, (fact, weight) in enumerate(zip(self.facts, self.weight, strict=True)):
+            if i in self._via:
+                weight *= self.weights.reached
             best[fact.path] = max(best.get(fact.path, 0.0), weight)
         return sorted(best, key=lambda path: -best[path])
 

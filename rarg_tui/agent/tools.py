@@ -196,11 +196,14 @@ class Toolbox:
         on_matches: OnMatches | None,
     ) -> ev.CallExecuted:
         profile = self.profile
+        timeout_s = given.get("timeout", profile.timeout_s)
+        if not timeout_s > 0:
+            raise RargError("bash: timeout must be more than 0 seconds.")
         limits = shell.ShellLimits(
             pool=profile.pool,
             shown=profile.shown,
             line_length=profile.line_length,
-            timeout_s=min(float(given.get("timeout", profile.timeout_s)), profile.timeout_s),
+            timeout_s=min(timeout_s, profile.timeout_s),
         )
         views = {}
         for known in state.scopes:

@@ -86,14 +86,17 @@ def out(text: str) -> None:
         for line in safe_lines(text, _LINE):
             print(line)
     else:
-        write(os.fsencode(text) + b"\n")
+        _write(clean_or_bytes(text) + b"\n")
 
 
 def write(data: bytes) -> None:
-    """Bytes to stdout, in order with what was printed."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    """Bytes to stdout, in order with what was printed; on a terminal as text that is safe."""
+    if sys.stdout.isatty():
+        lines = data.decode("utf-8", "surrogateescape").removesuffix("\n")
+        for line in safe_lines(lines, len(lines) * _WIDEST):
+            print(line)
+    else:
+        _write(data)
 
 
 def out_json(data: Any) -> None:
