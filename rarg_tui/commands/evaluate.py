@@ -8,27 +8,31 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rarg_tui.agent.profiles import unknown
-from rarg_tui.cli import common
+from rarg_tui.cli import common, place
 from rarg_tui.commands import shared
+from rarg_tui.corpus.progress import Progress
 from rarg_tui.errors import RargError
 from rarg_tui.evaluation import batch, datasets
+from rarg_tui.evaluation.diagnose import Diagnosis, Row
 from rarg_tui.workbench import OFFLINE
 
 
 def evaluate(words: Sequence[str]) -> int:
     if not words or words[0] not in _COMMANDS:
         if words and words[0] in ("-h", "--help"):
-            print("usage: rarg eval prepare DATASET DIR | rarg eval run DATASET [OPTIONS]")
+            print("usage: rarg eval (prepare DATASET DIR | run DATASET | diagnose DATASET) [OPTIONS]")
             return 0
-        hint = unknown("measurement", words[0], _COMMANDS) if words else "Say which: prepare or run."
+        hint = (
+            unknown("measurement", words[0], _COMMANDS) if words else "Say which: prepare, run or diagnose."
+        )
         raise RargError(f"rarg eval: {hint}")
     return _COMMANDS[words[0]](list(words[1:]))
 
 
 def _prepare(words: Sequence[str]) -> int:
     parser = common("eval", usage="rarg eval prepare DATASET DIR")
-    parser.add_argument("dataset", type=Path, metavar="DATASET", help="a BEIR folder")
-    parser.add_argument("target", type=Path, metavar="DIR", help="a directory that does not exist yet")
+    parser.add_argument("dataset", type=place, metavar="DATASET", help="a BEIR folder")
+    parser.add_argument("target", type=place, metavar="DIR", help="a directory that does not exist yet")
     args = parser.parse_args(words)
     count = datasets.prepare(args.dataset, args.target)
     shared.say(args, f"{count} documents written to {args.target / datasets.DOCUMENTS}.")
@@ -41,7 +45,7 @@ def _run(words: Sequence[str]) -> int:
     """Every question of a data set, by one strategy, against the plain ranking of the same scopes."""
     parser = common("eval", usage="rarg eval run DATASET [OPTIONS]")
     parser.add_argument(
-        "dataset", type=Path, metavar="DATASET", help="a directory that `rarg eval prepare` made"
+        "dataset", type=place, metavar="DATASET", help="a directory that `rarg eval prepare` made"
     )
     parser.add_argument("--most", type=int, default=10, metavar="N", help="citations counted a question (10)")
     shared.model_options(parser)
@@ -66,6 +70,67 @@ def _run(words: Sequence[str]) -> int:
     return 0
 
 
+def _diagnose(words: Sequence[str]) -> int:
+    """Where relevance puts the gold documents and lines of a data set, without any model."""
+    parser = common("eval", usage="rarg eval diagnose DATASET [--ranker R] [--pool M] [--show m]")
+    parser.add_argument(
+        "dataset", type=Path, metavar="DATASET", help="a directory that `rarg eval prepare` made"
+    )
+    parser.add_argument("--ranker", action="append", metavar="R", help="may be given several times (hybrid)")
+    parser.add_argument("--pool", type=int, metavar="M", help="matches collected (500)")
+    parser.add_argument("--show", type=int, metavar="m", help="matches shown (30)")
+    parser.add_argument("--device", metavar="D", help="cpu, cuda or mps")
+    args = parser.parse_args(words)
+    args.corpus = args.dataset
+    rankers, args.ranker = args.ranker or ["hybrid"], None
+    with shared.workbench(args) as bench:
+        questions = [question for question in bench.questions() if question.gold]
+        if not questions:
+            raise RargError(f"{args.dataset} has no judged questions; `rarg eval prepare` makes a data set.")
+        bench.prepare(shared.progress(args))
+        profile = bench.profile()
+        tell = shared.progress(args)
+        rows = Diagnosis(bench.corpus, bench.index, questions, profile.pool, profile.shown).rows(
+            rankers, lambda done, total: tell(Progress("questions", done, total))
+        )
+    if args.json:
+        shared.out_json(
+            {"dataset": str(args.dataset), "questions": len(questions), "rows": [_row(row) for row in rows]}
+        )
+        return 0
+    shared.out(f"{len(questions)} questions · the first {profile.shown} of {profile.pool} matches")
+    table = [_HEADINGS, *([_cell(value) for value in _row(row).values()] for row in rows)]
+    widths = [max(len(line[at]) for line in table) for at in range(len(_HEADINGS))]
+    for line in table:
+        shared.out("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
+    return 0
+
+
+_HEADINGS = [
+    *("ranker", "order", "quota", "R@10", "R@100", "R@1000", "nDCG@10"),
+    *("entry", "doc@10", "doc@m", "line@10", "line@m", "median rank"),
+]
+
+
+def _row(row: Row) -> dict[str, object]:
+    return {
+        "ranker": row.ranker,
+        "order": row.order,
+        "quota": row.quota,
+        **row.ranking,
+        "gold_in_entry_points": row.entry_points,
+        "gold_in_first_10": row.first,
+        "gold_in_first_m": row.shown,
+        "gold_lines_in_first_10": row.lines_first,
+        "gold_lines_in_first_m": row.lines_shown,
+        "median_gold_rank": row.median_rank,
+    }
+
+
+def _cell(value: object) -> str:
+    return "–" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
 def _outcomes(args: argparse.Namespace) -> list[batch.Outcome]:
     with shared.workbench(args) as bench:
         questions = [question for question in bench.questions() if question.gold]
@@ -83,4 +148,8 @@ def _outcomes(args: argparse.Namespace) -> list[batch.Outcome]:
         return outcomes
 
 
-_COMMANDS: dict[str, Callable[[list[str]], int]] = {"prepare": _prepare, "run": _run}
+_COMMANDS: dict[str, Callable[[list[str]], int]] = {
+    "prepare": _prepare,
+    "run": _run,
+    "diagnose": _diagnose,
+}

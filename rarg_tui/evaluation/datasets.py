@@ -51,7 +51,7 @@ def questions_of(directory: Path) -> list[Question]:
     """The questions of a data set, in its order. Raises ``RargError`` naming file and line."""
     if not is_dataset(directory):
         raise RargError(
-            f"{directory} is no data set, it lacks {DOCUMENTS}/ or {QUESTIONS}; `rarg eval prepare` makes one."
+            f"{directory} is no data set without {DOCUMENTS}/ and {QUESTIONS}; `rarg eval prepare` makes one."
         )
     relevance = _qrels(directory / QRELS) if (directory / QRELS).is_file() else {}
     questions = []

@@ -64,7 +64,9 @@ def test_a_chain_is_gold_where_there_are_no_qrels(tmp_path: Path) -> None:
     assert question.answer == "Ilse"
 
 
-@pytest.mark.parametrize("line", ["q1\t0\ta b.txt\t1\n", "q1 Q0 a.txt 0\n# a comment\n\n", "q1 0.5 a/b.txt -1"])
+@pytest.mark.parametrize(
+    "line", ["q1\t0\ta b.txt\t1\n", "q1 Q0 a.txt 0\n# a comment\n\n", "q1 0.5 a/b.txt -1"]
+)
 def test_qrels_with_tabs_or_blanks(tmp_path: Path, line: str) -> None:
     (question,) = datasets.questions_of(dataset(tmp_path, '{"id": "q1", "question": "?"}', line))
     assert len(question.gold) == 1
