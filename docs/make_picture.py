@@ -23,22 +23,15 @@ CALLS = 3
 
 
 class Quick(Workbench):
-    """A workbench whose runs leave nothing behind and whose dense ranker is not built."""
-
-    def __init__(self, runs: Path) -> None:
-        super().__init__(Settings(ranker="lexical+static"))
-        self._runs = runs
-
-    @property
-    def runs_dir(self) -> Path:
-        return self._runs
+    """A workbench whose dense ranker is not built."""
 
     def build_dense(self, *_: object, **__: object) -> None:
         return None
 
 
 async def draw(runs: Path) -> str:
-    app = RargApp(Quick(runs), Wish(demo=True), "rarg-dark")
+    bench = Quick(Settings(ranker="lexical+static"), runs_dir=runs)
+    app = RargApp(bench, Wish(demo=True), "rarg-dark")
     async with app.run_test(size=SIZE) as pilot:
         while app.bench is None or not app.bench.view.opened:
             await pilot.pause()

@@ -13,9 +13,9 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from rarg_tui import __version__, process
+from rarg_tui import __version__, streams
 from rarg_tui.errors import RargError
 
 #: Command → (module under rarg_tui.commands, what it does).
@@ -42,8 +42,16 @@ COMMANDS: dict[str, tuple[str, str]] = {
 class Parser(argparse.ArgumentParser):
     """Ends bad usage with one sentence and exit code 2."""
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        # Python 3.11 takes ``--query=--`` for an option without a value.
+        if arg_strings == ["--"] and action.option_strings and action.nargs is None:
+            return self._get_value(action, "--")
+        return super()._get_values(action, arg_strings)
+
     def error(self, message: str) -> NoReturn:
-        raise RargError(f"{self.prog}: {_nearest(message, self)}. `{self.prog} --help` shows the usage.")
+        sentence = _nearest(message, self)
+        end = "" if sentence.endswith("?") else "."
+        raise RargError(f"{self.prog}: {sentence}{end} `{self.prog} --help` shows the usage.")
 
 
 def _nearest(message: str, parser: argparse.ArgumentParser) -> str:
@@ -79,25 +87,33 @@ def common(command: str, usage: str = "") -> Parser:
     result.add_argument(
         "-C",
         "--corpus",
-        type=Path,
+        type=place,
         metavar="DIR",
         help="directory to search (default: RARG_CORPUS, else the sample)",
     )
-    result.add_argument("--config", type=Path, metavar="FILE", help="settings file")
-    result.add_argument("--cache", type=Path, metavar="DIR", help="where indexes are kept")
+    result.add_argument("--config", type=place, metavar="FILE", help="settings file")
+    result.add_argument("--cache", type=place, metavar="DIR", help="where indexes are kept")
     result.add_argument("--quiet", action="store_true", help="no narration on stderr")
     result.add_argument("--json", action="store_true", help="print one JSON document")
     return result
+
+
+def place(text: str) -> Path:
+    """A path on the command line. An empty one, from a variable that is not set, is not this directory."""
+    if not text or "\0" in text:
+        raise argparse.ArgumentTypeError("it must not be empty")
+    return Path(text)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     if argv is None:
-        process.settle()
+        streams.settle()
     try:
         code = _dispatch(words)
         sys.stdout.flush()
+        return _end(code)
     except RargError as error:
         text = str(error) if str(error).startswith("rarg") else f"rarg: {error}"
         return _end(error.exit_code, text)
@@ -107,9 +123,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read our output has gone: there is nothing more to say to it.
         return _end(0)
     except OSError as error:
-        place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-        return _end(2, f"rarg: {place}{error.strerror or error}.")
-    return code
+        named = isinstance(error.filename, str | bytes)
+        what = os.fsdecode(error.filename) if named else "something could not be read or written"
+        return _end(2, f"rarg: {what}: {error.strerror or error}.")
 
 
 def _end(code: int, text: str = "") -> int:
@@ -121,7 +137,7 @@ def _end(code: int, text: str = "") -> int:
         try:
             stream.flush()
         except OSError:
-            process.silence(stream)
+            streams.silence(stream)
     return code
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from threading import Event as Cancel
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rarg_tui import __version__, paths
 from rarg_tui.agent import profiles, strategies
@@ -22,6 +22,7 @@ from rarg_tui.evaluation.datasets import Question, documents_of, is_dataset, que
 from rarg_tui.trace import events as ev
 from rarg_tui.trace import runs
 from rarg_tui.trace.log import RunLog, load
+from rarg_tui.trace.reducer import replay
 from rarg_tui.trace.replay import Replay
 
 if TYPE_CHECKING:
@@ -44,11 +45,19 @@ OnProgress = Callable[[Progress], None]
 class Workbench:
     """A corpus with its index, its runs, and the settings in force.
 
-    Raises ``RargError`` when the corpus directory does not exist.
+    Runs are saved in ``runs_dir`` (default: the user's data directory). Raises ``RargError`` when the
+    corpus directory does not exist.
     """
 
-    def __init__(self, settings: Settings, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        runs_dir: Path | None = None,
+    ) -> None:
         self.settings = settings
+        self.runs_dir = runs_dir or paths.data_dir() / "runs"
         self.directory = settings.corpus or paths.resource_dir("sample_corpus")
         self.corpus = Corpus(documents_of(self.directory), include, exclude)
         self.name = self.directory.resolve().name or str(self.directory)
@@ -74,6 +83,13 @@ class Workbench:
         # The model process takes seconds to load: better now than with the first question.
         self.index.recall(self.name, top=1, ranker="dense", cancel=cancel)
 
+    def check(self) -> None:
+        """Raise ``RargError`` now for settings that :meth:`start` would refuse after the index is built."""
+        strategies.strategy(self.settings.strategy)
+        self.profile()
+        if self._model_name() != OFFLINE:
+            self.model()
+
     def index_status(self) -> Mapping[str, RankerStatus]:
         return self.index.status()
 
@@ -84,8 +100,10 @@ class Workbench:
         model: str = "",
         profile: str = "",
         gold: Mapping[str, int] | None = None,
+        limits: Mapping[str, Any] | None = None,
     ) -> Session:
-        """Begin a run; empty names mean the settings'. The index must be prepared."""
+        """Begin a run; empty names mean the settings'. ``limits`` take the place of the profile's own. The
+        index must be prepared."""
         from rarg_tui.agent.session import Session
         from rarg_tui.agent.tools import Toolbox
 
@@ -93,10 +111,15 @@ class Workbench:
         if not question:
             raise RargError("There is no question: type one.")
         chosen = strategies.strategy(strategy or self.settings.strategy)
-        limits = self.profile(profile)
-        rankers = self.index.weights(self.settings.ranker)
+        bounds = self.profile(profile).with_limits(limits or {})
         player = self.model(model)
-        started = self._started(question, chosen, limits, player.label, rankers, gold or {})
+        if bounds.max_cost_usd is not None and not self._priced(player.label):
+            raise RargError(
+                f"The price of {player.label} is not known, so its cost cannot be bounded: add "
+                f'[prices."{player.label}"] with input and output to the settings, or use --max-tokens.'
+            )
+        rankers = self.index.weights(self.settings.ranker)
+        started = self._started(question, chosen, bounds, player.label, rankers, gold or {})
         place, notice = paths.writable(self.runs_dir)
         log = RunLog(runs.free_directory(place, runs.run_name(started)))
         log.append(replace(started, run=log.directory.name))
@@ -104,7 +127,7 @@ class Workbench:
             corpus=self.corpus,
             index=self.index,
             strategy=chosen,
-            profile=limits,
+            profile=bounds,
             rankers=rankers,
             rerank=self.settings.rerank,
             directory=log.directory,
@@ -118,15 +141,39 @@ class Workbench:
 
     def open_run(self, run: str | Path) -> Replay:
         """A saved run, to be shown event by event; needs no index and no model."""
+        return Replay(load(runs.find_run(self.runs_dir, str(run))))
+
+    def resume(self, run: str | Path) -> Session:
+        """Go on with a run that has not ended, such as a fork; the index must be prepared. Raises
+        ``RargError`` when it has ended, or searched another corpus than this."""
+        from rarg_tui.agent.session import Session
+        from rarg_tui.agent.tools import Toolbox
+
         loaded = load(runs.find_run(self.runs_dir, str(run)))
-        return Replay(loaded)
+        state = replay(loaded.events)
+        if state.ended:
+            raise RargError(f"{loaded.directory.name} has ended; `rarg fork` goes on from one of its events.")
+        if state.corpus != str(self.corpus.root):
+            raise RargError(f"{loaded.directory.name} searches {state.corpus}: open it with that directory.")
+        player = self.model(state.model)
+        toolbox = Toolbox(
+            corpus=self.corpus,
+            index=self.index,
+            strategy=strategies.strategy(state.strategy),
+            profile=profiles.profile(state.profile).with_limits(state.limits),
+            rankers=state.rankers,
+            rerank=state.rerank,
+            directory=loaded.directory,
+        )
+        return Session(RunLog.reopen(loaded), player, toolbox, notices=loaded.notices)
+
+    def unfinished(self, run: str | Path) -> bool:
+        """Whether :meth:`resume` could go on with a saved run."""
+        state = replay(load(runs.find_run(self.runs_dir, str(run))).events)
+        return not state.ended and state.corpus == str(self.corpus.root)
 
     def runs(self) -> list[runs.RunSummary]:
         return runs.list_runs(self.runs_dir)
-
-    @property
-    def runs_dir(self) -> Path:
-        return paths.data_dir() / "runs"
 
     def scope(self, directory: Path, number: int) -> Scope:
         """The ranked documents of a run's scope; ``RargError`` when its files are gone."""
@@ -173,7 +220,7 @@ class Workbench:
         settings = self.settings
         key = os.environ.get("OPENAI_API_KEY", "")
         server = settings.base_url or ""
-        chosen = name or settings.model or ("" if server else DEFAULT_MODEL if key else OFFLINE)
+        chosen = name or self._model_name()
         if chosen == OFFLINE:
             from rarg_tui.agent.planner import OfflinePlanner
 
@@ -190,6 +237,15 @@ class Workbench:
         return OpenAIModel(
             chosen, base_url=server, api_key=key, prices=(price.input, price.output) if price else None
         )
+
+    def _model_name(self) -> str:
+        """The model when none is named; empty: the first that the server lists."""
+        if self.settings.model or self.settings.base_url:
+            return self.settings.model or ""
+        return DEFAULT_MODEL if os.environ.get("OPENAI_API_KEY") else OFFLINE
+
+    def _priced(self, model: str) -> bool:
+        return model == OFFLINE or model in self.settings.prices
 
     def close(self) -> None:
         """Stop what runs beside the workbench."""

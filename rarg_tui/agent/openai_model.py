@@ -179,7 +179,7 @@ def first_model(base_url: str, api_key: str = "") -> str:
     try:
         client = openai.OpenAI(api_key=api_key or NO_KEY, base_url=base_url, timeout=10, max_retries=0)
         return str(client.models.list().data[0].id)
-    except (openai.OpenAIError, IndexError):
+    except (openai.OpenAIError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
         raise ModelError(
             f"{base_url} lists no models: check --base-url and the server, or name a model with --model."
         ) from None

@@ -7,6 +7,7 @@ import heapq
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rarg_tui.agent import planner_shown
 from rarg_tui.agent import planner_terms as terms
@@ -36,14 +37,13 @@ class Weights:
     #: What a document loses that is not called by the name, where another one is.
     about: float = 0.3
     #: Words between a name and what led to its sentence that halve its pull.
-    distance: float = 30.0
+    distance: float = 60.0
     #: The number of documents up to which a name is as telling as can be, …
     rare: float = 3.0
     #: … and the doublings of that number that halve it.
     dullness: float = 1.5
     #: The share of a lone word that may owe its capital to the beginning of the sentence.
     doubtful: float = 0.5
-    reached: float = 1.0
     #: A weight below which nothing is followed.
     least: float = 0.2
     #: Documents up to which a name of the question counts as rare.
@@ -68,6 +68,7 @@ class Evidence:
 
     def __init__(self, question: str, state: RunState, rarity: Rarity, weights: Weights) -> None:
         self.rarity = rarity
+        self._state = state
         self.weights = weights
         self.shown = planner_shown.documents(state)
         self.facts = [fact for shown in self.shown.values() for fact in shown.facts()]
@@ -111,8 +112,9 @@ class Evidence:
         around: dict[str, set[str]] = {}
         for fact, parsed in zip(self.facts, self._parsed, strict=True):
             if fact.path not in around:
-                around[fact.path] = {terms.stem(word) for word in title_words(fact.path)}
-            around[fact.path].update(parsed.content)
+                title = {terms.stem(word) for word in title_words(fact.path)}
+                around[fact.path] = title & self.terms.keys()
+            around[fact.path].update(self.terms.keys() & parsed.stems)
         best = [0.0] * len(self.facts)
         most = 0.0
         for part, worth in self._parts(list(self.terms)):
@@ -121,6 +123,13 @@ class Evidence:
             most = most or top
             for i, score in enumerate(scores):
                 best[i] = max(best[i], worth * min(1.0, top / most) * (score / top) ** self.weights.steepness)
+        import os
+        pr, half = float(os.environ.get("PR", 0)), float(os.environ.get("HALF", 20))
+        if pr:
+            for i, fact in enumerate(self.facts):
+                hit = self._state.hits.get(fact.path)
+                rank = hit.rank if hit and hit.rank else 1000
+                best[i] *= 1 - pr + pr * half / (half + rank)
         anchored = {
             self.facts[i].path
             for lead in self.asked
@@ -143,15 +152,18 @@ class Evidence:
     def _scores(self, order: list[str], around: dict[str, set[str]]) -> list[float]:
         w = self.weights
         values = {t: self.terms[t] for t in order}
-        pairs = {(a, b): w.pair * min(values[a], values[b]) for a, b in zip(order, order[1:], strict=False)}
+        pairs = {(a, b): w.pair * min(values[a], values[b]) for a, b in pairwise(order)}
         base = {
             path: w.context * sum(values[t] for t in order if t in stems) for path, stems in around.items()
         }
         scores = []
         for fact, parsed in zip(self.facts, self._parsed, strict=True):
-            content = parsed.content
-            score = base[fact.path] + (1 - w.context) * sum(values.get(t, 0.0) for t in set(content))
-            score += sum(pairs.get(pair, 0.0) for pair in zip(content, content[1:], strict=False))
+            score = base[fact.path]
+            inside = values.keys() & parsed.stems
+            if inside:
+                score += (1 - w.context) * sum(values[t] for t in order if t in inside)
+            if len(inside) > 1:
+                score += sum(pairs.get(pair, 0.0) for pair in pairwise(parsed.content))
             scores.append(score)
         return scores
 
@@ -169,8 +181,8 @@ class Evidence:
     def _spread(self) -> None:
         """From each fact to the names in it, from each name to the facts that hold it, the heaviest
         first: a fact's weight is that of the best chain that leads to it."""
-        via: dict[int, tuple[str, ...]] = {}
-        self._via = via
+        self._via: dict[int, tuple[str, ...]] = {}
+        via = self._via
         for lead in self.asked:
             self._pull(lead, via)
         asked = {lead.clue.key for lead in self.asked}
@@ -239,14 +251,21 @@ class Evidence:
         either = sum(map(self.rarity.idf, title | set(clue.content))) or 1.0
         return sum(self.rarity.idf(word) for word in clue.content if word in title) / either
 
+    def led_to(self, path: str) -> Lead | None:
+        """The lead by which the best fact of a document was found; ``None``: by the question alone."""
+        own = [i for i, fact in enumerate(self.facts) if fact.path == path and i in self._via]
+        return self.leads.get(self._via[max(own, key=lambda i: self.weight[i])]) if own else None
+
     def ranking(self) -> list[str]:
         """The documents of which text was shown, best first."""
         best: dict[str, float] = {}
-        for i, (fact, weight) in enumerate(zip(self.facts, self.weight, strict=True)):
-            if i in self._via:
-                weight *= self.weights.reached
+        for fact, weight in zip(self.facts, self.weight, strict=True):
             best[fact.path] = max(best.get(fact.path, 0.0), weight)
         return sorted(best, key=lambda path: -best[path])
+
+    def weight_of(self, path: str) -> float:
+        """The weight of a document's best fact, 0 where only its name was shown."""
+        return max((w for f, w in zip(self.facts, self.weight, strict=True) if f.path == path), default=0.0)
 
     def best(self, path: str) -> list[tuple[Fact, float]]:
         """The facts of a document with their weights, best first."""

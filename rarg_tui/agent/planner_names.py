@@ -11,6 +11,9 @@ from pathlib import PurePosixPath
 
 from rarg_tui.agent import planner_terms as terms
 
+#: The rarest word of a name finds it without the others when at most so many documents hold it.
+_ALONE = 12
+
 
 @dataclass(frozen=True, slots=True)
 class Clue:
@@ -26,16 +29,12 @@ class Clue:
 class Rarity:
     """How many documents hold a word, asked once a word, and what follows from it.
 
-    ``frequencies`` gives the document frequencies of words, ``documents`` is the size of the corpus;
-    a name's rarest word is looked up without the others when at most ``alone`` documents hold it.
+    ``frequencies`` gives the document frequencies of words, ``documents`` is the size of the corpus.
     """
 
-    def __init__(
-        self, frequencies: Callable[[Sequence[str]], Sequence[int]], documents: int, alone: int
-    ) -> None:
+    def __init__(self, frequencies: Callable[[Sequence[str]], Sequence[int]], documents: int) -> None:
         self._frequencies = frequencies
         self._documents = max(documents, 2)
-        self._alone = alone
         self._known: dict[str, int] = {}
         self._clues: dict[tuple[tuple[str, ...], bool], Clue | None] = {}
 
@@ -70,7 +69,7 @@ class Rarity:
         # Of equals the last one: a family name is a better key than a given name.
         rare = min(reversed(content), key=lambda word: known[word] or self._documents)
         count = known[rare] or 1
-        if len(content) == 1 or (count <= self._alone and not rare.isdigit()):
+        if len(content) == 1 or (count <= _ALONE and not rare.isdigit()):
             return Clue((rare,), content, terms.word_pattern(rare), count)
         folded = tuple(word.casefold() for word in words)
         if not whole:

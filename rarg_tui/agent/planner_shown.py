@@ -6,6 +6,8 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
 
 from rarg_tui.agent import planner_terms as terms
 from rarg_tui.trace.state import CallState, RunState
@@ -25,13 +27,10 @@ class Fact:
 
 @dataclass(slots=True)
 class Shown:
-    """What was shown of one document: texts by line, from 1 (a very long line may come in several), its
-    best rank in a scope, and whether it was read rather than found."""
+    """What was shown of one document: texts by line, from 1; a very long line may come in several."""
 
     path: str
     lines: dict[int, list[str]] = field(default_factory=dict)
-    rank: int | None = None
-    read: bool = False
 
     def add(self, line: int, text: str) -> None:
         text = terms.plain(text).rstrip()
@@ -77,16 +76,13 @@ def documents(state: RunState) -> dict[str, Shown]:
                     at(entry.path).add(number, text)
         shown = [match for match in call.pool if match.shown_at is not None]
         for match in sorted(shown, key=lambda match: match.shown_at or 0):
-            at(match.path).add(match.line, match.text)
+            for number, text in enumerate(match.text.split("\n"), match.line):
+                at(match.path).add(number, text)
         if call.document and call.state == "ok":
-            at(call.document).read = True
             for number, text in _numbered(call):
                 at(call.document).add(number, text)
         for path in _listed(call):
             at(path)
-        for path, rank in call.seen.items():
-            if rank is not None and path in found:
-                found[path].rank = min(rank, found[path].rank or rank)
     return found
 
 
@@ -95,24 +91,30 @@ def patterns(state: RunState) -> frozenset[str]:
     return frozenset(pattern for call in state.calls for pattern in _patterns(call))
 
 
-def counted(state: RunState) -> frozenset[str]:
-    """The patterns of searches that showed all they found."""
+def exhausted(state: RunState) -> frozenset[str]:
+    """The patterns that need no second search: all they found was shown, or they were alone."""
     return frozenset(
         pattern
         for call in state.calls
-        if call.state in ("ok", "no_match") and len(call.pool) == call.shown and not call.pool_full
         for pattern in _patterns(call)
+        if len(_patterns(call)) == 1 or (len(call.pool) <= call.shown and not call.pool_full)
     )
 
 
-def alone(state: RunState) -> frozenset[str]:
-    """Patterns that were searched by themselves."""
-    return frozenset(p[0] for p in map(_patterns, state.calls) if len(p) == 1)
-
-
 def _patterns(call: CallState) -> list[str]:
-    words = _words(call)
-    return [after for option, after in zip(words, words[1:], strict=False) if option == "-e"]
+    words = _split(_command(call))
+    return [after for option, after in pairwise(words) if option == "-e"]
+
+
+def searches(state: RunState) -> list[tuple[int, list[str]]]:
+    """The numbers of the calls that search for patterns, and these."""
+    return [(call.number, patterns) for call in state.calls if (patterns := _patterns(call))]
+
+
+def read_paths(state: RunState) -> frozenset[str]:
+    """The documents that some call read or meant to read."""
+    paths = ((call.arguments or {}).get("path") for call in state.calls if call.tool == "read")
+    return frozenset(path for path in paths if isinstance(path, str))
 
 
 def is_listing(call: CallState) -> bool:
@@ -129,15 +131,16 @@ def _command(call: CallState) -> str:
     return command.strip() if call.tool == "bash" and isinstance(command, str) else ""
 
 
-def _words(call: CallState) -> list[str]:
+@lru_cache(maxsize=256)
+def _split(command: str) -> tuple[str, ...]:
     try:
-        return shlex.split(_command(call))
+        return tuple(shlex.split(command))
     except ValueError:
-        return []  # an edited command with a quote too many: nothing of ours is in it
+        return ()  # an edited command with a quote too many: nothing of ours is in it
 
 
 def _numbered(call: CallState) -> list[tuple[int, str]]:
-    rows = (_NUMBERED.fullmatch(row) for row in call.observation.split("\n"))
+    rows = (_NUMBERED.fullmatch(row) for row in call.observation.split("\n")[1:])
     return [(int(row[1]), row[2]) for row in rows if row]
 
 

@@ -4,46 +4,58 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 #: English function words; in other languages rarity alone has to tell what carries meaning.
-STOP_WORDS = frozenset(
+STOP_WORDS = _listed(
     "a about above after again against all also am an and any are as at be because been before being below "
     "between both but by can could did do does doing down during each either else ever every few for from "
     "further had has have having he her here hers him his how i if in into is it its itself just lot many me "
     "more most much my myself near no nor not now of off on once one only onto or other others our out over "
     "own same she should so some such than that the their theirs them themselves then there these they this "
     "those through to too under until up upon us very was we were what when where whether which while who "
-    "whom whose why will with would yes you your".split()
+    "whom whose why will with would yes you your"
 )
 
 #: Lower-case words that may stand inside a name: "Duke of York", "Ludwig van Beethoven".
-_JOINING = frozenset("of the de der den van von du des da di do dos del della af bin ibn bint al el y ap".split())
+_JOINING = _listed("of the de der den van von du des da di do dos del della af bin ibn bint al el y ap")
 
 #: Words before a number that make it part of a name: "Marchbanks No. 771".
-_NUMBER = frozenset("no nr nos num number nummer nº n° lot op".split())
+_NUMBER = _listed("no nr nos num number nummer nº n° lot op")
 
 #: Forms of address, which stand before a name and are not part of it; the abbreviated ones end in a
 #: full stop that ends no sentence.
-_ADDRESS = frozenset(
+_ADDRESS = _listed(
     "mr mrs miss ms mlle mme messrs dr rev revd capt captain lt lieut lieutenant col gen prof professor sir "
-    "madame monsieur herr hr frau frl fräulein fru signor signora señor señora st jr sr".split()
+    "madame monsieur herr hr frau frl fräulein fru signor signora señor señora st jr sr"
 )
 
 #: Capitalised words that name a time, not a thing.
-_CALENDAR = frozenset(
+_CALENDAR = _listed(
     "january february march april may june july august september october november december januar februar "
     "märz mai juni juli oktober dezember monday tuesday wednesday thursday friday saturday sunday montag "
-    "dienstag mittwoch donnerstag freitag samstag sonntag michaelmas easter christmas".split()
+    "dienstag mittwoch donnerstag freitag samstag sonntag michaelmas easter christmas"
 )
 
+#: Signs that belong to the letter before them, for ripgrep as for readers, but not for Python's ``\\w``:
+#: accents set apart, vowel signs of Hebrew, Arabic, the Indic scripts, Thai, Lao, Tibetan and Burmese.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963"
+    "\u0966-\u0dff\u0e31-\u0e4e\u0eb1-\u0ecd\u0f71-\u0f84\u102b-\u103e\u1ab0-\u1aff\u20d0-\u20ff\u3099\u309a"
+)
 _KANA_HAN = "\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(
     r"[^\W\d_]{1,5}[-/.]?\d(?:[\d/.-]*\d)?(?!\w)|"  # inventory numbers: HO-1147, P-8817
     r"[\u3041-\u309f]+|[\u30a0-\u30ff]+|[\u3400-\u9fff\uf900-\ufaff]+|"  # scripts that run on without spaces
-    rf"(?:(?![{_KANA_HAN}])\w)+"
+    rf"(?:(?![{_KANA_HAN}])[\w{_MARKS}])+"
 )
 _TAG = re.compile(r"<[^<>\n]{0,300}>")
 _BREAK = re.compile(r"[^\s.'’&-]|\n\s*\n")
@@ -58,7 +70,13 @@ _ABBREVIATION = re.compile(
     r"(?:^|[\s(\"“])(?:[^\W\d_]|[A-ZÀ-Þ][^\W\d_]{0,3}|[Nn]os?|vols?|pp?|ca?)\.[\"'”’)\]]*\s*$"
 )
 _ROMAN = re.compile(r"[IVXLCDM]+(?: [IVXLCDM]+)*")
-_SUFFIXES = "ations ation ments ment ings ing ists ist ions ion ors or ers er ies ied ed es ly s e y".split()
+#: Longer ones first: the first that fits is taken.
+_SUFFIXES = tuple(
+    sorted(
+        _listed("ations ation ments ment ings ing ists ist ions ion ors or ers er ies ied ed es ly s e y"),
+        key=lambda suffix: (-len(suffix), suffix),
+    )
+)
 _SHORTEST_STEM = 4
 
 
@@ -94,11 +112,13 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A sentence in words: ``content`` are the stems that carry meaning, in order."""
+    """A sentence in words: ``content`` are the stems that carry meaning, in order, ``stems`` the same as a
+    set."""
 
     tokens: tuple[Token, ...]
     words: frozenset[str]
     content: tuple[str, ...]
+    stems: frozenset[str]
     names: tuple[Name, ...]
 
 
@@ -110,11 +130,16 @@ def plain(text: str) -> str:
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """The beginning that the forms of a word share, roughly: restored, restorer → restor."""
-    folded = word.casefold()
+    whole = folded(word)
     for suffix in _SUFFIXES:
-        if folded.endswith(suffix) and len(folded) - len(suffix) >= _SHORTEST_STEM:
-            return folded[: len(folded) - len(suffix)]
-    return folded
+        if whole.endswith(suffix) and len(whole) - len(suffix) >= _SHORTEST_STEM:
+            return whole[: len(whole) - len(suffix)]
+    return whole
+
+
+def folded(word: str) -> str:
+    """``word`` without case, and with its accents in one piece."""
+    return word.casefold() if word.isascii() else unicodedata.normalize("NFC", word.casefold())
 
 
 @lru_cache(maxsize=65536)
@@ -130,7 +155,7 @@ def unspaced(word: str) -> bool:
 
 def tokens(text: str) -> tuple[Token, ...]:
     return tuple(
-        Token(m.group(), m.start(), m.end(), m.group().casefold(), stem(m.group()))
+        Token(m.group(), m.start(), m.end(), folded(m.group()), stem(m.group()))
         for m in _TOKEN.finditer(text)
     )
 
@@ -139,12 +164,9 @@ def tokens(text: str) -> tuple[Token, ...]:
 def parse(text: str) -> Parsed:
     """``text``, one sentence, in words and names."""
     found = tokens(text)
-    return Parsed(
-        found,
-        frozenset(token.folded for token in found),
-        tuple(token.stem for token in found if is_content(token.text)),
-        tuple(_names(text, found)),
-    )
+    words = frozenset(token.folded for token in found)
+    content = tuple(token.stem for token in found if is_content(token.text))
+    return Parsed(found, words, content, frozenset(content), tuple(_names(text, found)))
 
 
 @lru_cache(maxsize=4096)
@@ -207,9 +229,8 @@ def _names(text: str, found: Sequence[Token]) -> list[Name]:
         if run and _breaks(text, found[i - 1], token):
             result += _closed(text, found, run)
             run = []
-        if _can_begin(token.text) and token.folded not in _CALENDAR:
-            run.append(i)
-        elif run and (token.folded in _JOINING or (token.text.isdigit() and found[i - 1].folded in _NUMBER)):
+        goes_on = token.folded in _JOINING or (token.text.isdigit() and found[i - 1].folded in _NUMBER)
+        if (_can_begin(token.text) and token.folded not in _CALENDAR) or (run and goes_on):
             run.append(i)
         else:
             if run:

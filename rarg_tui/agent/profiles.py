@@ -7,7 +7,7 @@ and BRIGHT (``bright``, ranking documents), arXiv 2607.24223; the quota is rarg'
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
 from rarg_tui.errors import RargError
@@ -20,7 +20,8 @@ class Profile:
 
     ``pool`` is M and ``shown`` m of the paper; ``entry_documents`` is its X; ``quota`` is how many lines
     of a document go before the next round (0: no quota); ``answer_form`` is a text with citations or a
-    ranking of ten documents.
+    ranking of ten documents. No turn begins once ``max_tokens`` (input and output) or ``max_cost_usd`` are
+    used up; ``None``: no such budget.
     """
 
     name: str
@@ -38,6 +39,8 @@ class Profile:
     entry_documents: int = 20
     entry_points: int = 10
     answer_form: Literal["answer", "ranking"] = "answer"
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
 
     def limits(self) -> dict[str, Any]:
         """The limits as they are recorded in a run's first event."""
@@ -46,8 +49,10 @@ class Profile:
         return data
 
     def with_limits(self, limits: Mapping[str, Any]) -> Profile:
-        """This profile with the limits that are given in place of its own."""
-        return replace(self, **limits)
+        """This profile with the limits that are given in place of its own; what is no limit is ignored,
+        since a later version's log may hold more."""
+        known = {field.name for field in fields(self)} - {"name", "description"}
+        return replace(self, **{name: value for name, value in limits.items() if name in known})
 
 
 PROFILES: Mapping[str, Profile] = {

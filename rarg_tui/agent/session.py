@@ -146,7 +146,11 @@ class Session:
                 ev.RunEnded(ended="turn_limit", error=f"The limit of {profile.max_turns} turns is reached.")
             )
             return False
-        force = turn >= profile.force_answer_turn
+        if spent := self._spent():
+            self._append(ev.RunEnded(ended="budget", error=spent))
+            return False
+        # The last turn that the limit allows has to be the answer.
+        force = turn >= min(profile.force_answer_turn, profile.max_turns)
         self._compact(turn)
         started = perf_counter()
         try:
@@ -192,6 +196,17 @@ class Session:
                 )
             )
         return True
+
+    def _spent(self) -> str:
+        """The sentence that ends a run whose budget is used up, or nothing."""
+        profile, usage = self._toolbox.profile, self.state.usage
+        tokens = usage.input_tokens + usage.output_tokens
+        if profile.max_tokens is not None and tokens >= profile.max_tokens:
+            return f"The budget of {profile.max_tokens} tokens is used up ({tokens} used)."
+        cost = usage.cost_usd
+        if profile.max_cost_usd is not None and cost is not None and cost >= profile.max_cost_usd:
+            return f"The budget of {profile.max_cost_usd:g} USD is used up ({cost:.4f} used)."
+        return ""
 
     def _answer(self, reply: Reply) -> None:
         documents = cited(reply.text, self._toolbox.corpus.contains)

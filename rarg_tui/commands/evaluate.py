@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rarg_tui.agent.profiles import unknown
 from rarg_tui.cli import common, place
@@ -14,7 +15,9 @@ from rarg_tui.corpus.progress import Progress
 from rarg_tui.errors import RargError
 from rarg_tui.evaluation import batch, datasets
 from rarg_tui.evaluation.diagnose import Diagnosis, Row
-from rarg_tui.workbench import OFFLINE
+from rarg_tui.workbench import OFFLINE, Workbench
+
+_DATASET = "a directory that `rarg eval prepare` made (default: the sample corpus)"
 
 
 def evaluate(words: Sequence[str]) -> int:
@@ -44,26 +47,26 @@ def _prepare(words: Sequence[str]) -> int:
 def _run(words: Sequence[str]) -> int:
     """Every question of a data set, by one strategy, against the plain ranking of the same scopes."""
     parser = common("eval", usage="rarg eval run DATASET [OPTIONS]")
-    parser.add_argument(
-        "dataset", type=place, metavar="DATASET", help="a directory that `rarg eval prepare` made"
-    )
+    parser.add_argument("dataset", nargs="?", type=place, metavar="DATASET", help=_DATASET)
     parser.add_argument("--most", type=int, default=10, metavar="N", help="citations counted a question (10)")
     shared.model_options(parser)
     shared.relevance_options(parser)
     args = parser.parse_args(words)
-    args.corpus = args.dataset
+    args.corpus = args.dataset or args.corpus
     outcomes = _outcomes(args)
     total = batch.summary(outcomes)
     if args.json:
         shared.out_json(
             {
-                "dataset": str(args.dataset),
+                "dataset": str(args.corpus or "sample_corpus"),
                 **dataclasses.asdict(total),
                 "rows": [dataclasses.asdict(outcome) for outcome in outcomes],
             }
         )
     else:
-        shared.out(f"questions {total.questions} · calls a question {total.calls:.1f}")
+        settings = shared.settings(args)
+        who = f"{settings.strategy} · {args.model or OFFLINE} · {settings.ranker}"
+        shared.out(f"{total.questions} questions · {who} · {total.calls:.1f} calls a question")
         plain = f"plain top {args.most}"
         shared.out(f"gold recall of {args.most} citations  {total.cited:.3f}   {plain}  {total.plain:.3f}")
         shared.out(f"all gold documents cited   {total.all_cited:.3f}   {plain}  {total.all_plain:.3f}")
@@ -73,20 +76,16 @@ def _run(words: Sequence[str]) -> int:
 def _diagnose(words: Sequence[str]) -> int:
     """Where relevance puts the gold documents and lines of a data set, without any model."""
     parser = common("eval", usage="rarg eval diagnose DATASET [--ranker R] [--pool M] [--show m]")
-    parser.add_argument(
-        "dataset", type=Path, metavar="DATASET", help="a directory that `rarg eval prepare` made"
-    )
+    parser.add_argument("dataset", nargs="?", type=place, metavar="DATASET", help=_DATASET)
     parser.add_argument("--ranker", action="append", metavar="R", help="may be given several times (hybrid)")
     parser.add_argument("--pool", type=int, metavar="M", help="matches collected (500)")
     parser.add_argument("--show", type=int, metavar="m", help="matches shown (30)")
     parser.add_argument("--device", metavar="D", help="cpu, cuda or mps")
     args = parser.parse_args(words)
-    args.corpus = args.dataset
+    args.corpus = args.dataset or args.corpus
     rankers, args.ranker = args.ranker or ["hybrid"], None
     with shared.workbench(args) as bench:
-        questions = [question for question in bench.questions() if question.gold]
-        if not questions:
-            raise RargError(f"{args.dataset} has no judged questions; `rarg eval prepare` makes a data set.")
+        questions = _judged(bench)
         bench.prepare(shared.progress(args))
         profile = bench.profile()
         tell = shared.progress(args)
@@ -95,7 +94,11 @@ def _diagnose(words: Sequence[str]) -> int:
         )
     if args.json:
         shared.out_json(
-            {"dataset": str(args.dataset), "questions": len(questions), "rows": [_row(row) for row in rows]}
+            {
+                "dataset": str(args.corpus or "sample_corpus"),
+                "questions": len(questions),
+                "rows": [_row(row) for row in rows],
+            }
         )
         return 0
     shared.out(f"{len(questions)} questions · the first {profile.shown} of {profile.pool} matches")
@@ -132,10 +135,10 @@ def _cell(value: object) -> str:
 
 
 def _outcomes(args: argparse.Namespace) -> list[batch.Outcome]:
-    with shared.workbench(args) as bench:
-        questions = [question for question in bench.questions() if question.gold]
-        if not questions:
-            raise RargError(f"{args.dataset} has no judged questions; `rarg eval prepare` makes a data set.")
+    # Runs by the dozen would bury those that a person wants to find again.
+    with TemporaryDirectory() as runs, shared.workbench(args, runs_dir=Path(runs)) as bench:
+        questions = _judged(bench)
+        bench.check()
         bench.prepare(shared.progress(args))
         outcomes = []
         for question in questions:
@@ -144,8 +147,15 @@ def _outcomes(args: argparse.Namespace) -> list[batch.Outcome]:
             scopes = session.state.scopes
             paths = bench.scope(session.directory, scopes[0].number).paths if scopes else []
             outcomes.append(batch.outcome(question, session.state, paths, args.most))
-            bench.keep(session)
+            session.close()
         return outcomes
+
+
+def _judged(bench: Workbench) -> list[datasets.Question]:
+    questions = [question for question in bench.questions() if question.gold]
+    if not questions:
+        raise RargError(f"{bench.directory} has no judged questions; `rarg eval prepare` makes a data set.")
+    return questions
 
 
 _COMMANDS: dict[str, Callable[[list[str]], int]] = {

@@ -56,8 +56,7 @@ def index(words: Sequence[str]) -> int:
             count = f"{len(listing.documents)} documents, {listing.binary} binary files left out"
             shared.out(f"{bench.corpus.root}: {count}")
             for name, state in status.items():
-                ready = "ready" if state.ready else state.error or "not built"
-                shared.out(f"  {name:8} {ready:10} {state.done}/{state.total}  {state.detail}".rstrip())
+                shared.out(f"  {name:8} {'ready' if state.ready else '–':5}  {state.error or state.detail}")
         return 0 if all(state.ready for state in status.values()) or not args.check else 1
 
 

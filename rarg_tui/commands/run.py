@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
+from pathlib import Path
 
 from rarg_tui.agent.session import Session
 from rarg_tui.cli import common
 from rarg_tui.commands import shared
+from rarg_tui.errors import RargError
 from rarg_tui.trace import events as ev
+from rarg_tui.trace.state import RunState
 from rarg_tui.workbench import Workbench
 
 
@@ -16,8 +20,17 @@ def run(words: Sequence[str]) -> int:
     parser = common("run")
     parser.add_argument("question", metavar="QUESTION")
     shared.model_options(parser)
+    parser.add_argument(
+        "--max-turns", type=int, metavar="N", help="turns of the model; the last is the answer"
+    )
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="no turn begins after so many tokens")
+    parser.add_argument("--max-cost", type=float, metavar="X", help="nor after so many US dollars")
     shared.relevance_options(parser)
     args = parser.parse_args(words)
+    for name in ("max_turns", "max_tokens", "max_cost"):
+        value = getattr(args, name)
+        if value is not None and not 0 < value < math.inf:
+            raise RargError(f"--{name.replace('_', '-')} must be more than 0, not {value}.")
     with shared.workbench(args) as bench:
         session = started(args, bench, args.question)
         if args.json:
@@ -28,10 +41,13 @@ def run(words: Sequence[str]) -> int:
 
 def started(args: argparse.Namespace, bench: Workbench, question: str) -> Session:
     """A session with the index that its ranker needs."""
+    bench.check()
     bench.prepare(shared.progress(args))
-    session = bench.start(question)
+    limits = {"max_turns": args.max_turns, "max_tokens": args.max_tokens, "max_cost_usd": args.max_cost}
+    session = bench.start(question, limits={name: v for name, v in limits.items() if v is not None})
     for notice in session.notices:
         shared.say(args, notice)
+    shared.say_rankers(args, bench, session.state.rankers)
     return session
 
 
@@ -44,31 +60,34 @@ def finish(args: argparse.Namespace, bench: Workbench, session: Session) -> int:
         state = session.state
     place = bench.keep(session)
     if args.json:
-        usage = state.usage
-        shared.out_json(
-            {
-                "run": str(place),
-                "question": state.question,
-                "strategy": state.strategy,
-                "model": state.model,
-                "rankers": dict(state.rankers),
-                "rerank": state.rerank,
-                "answer": state.answer,
-                "citations": list(state.citations),
-                "ranking": list(state.ranking),
-                "turns": len(state.turns),
-                "calls": len(state.calls),
-                "tokens": {"input": usage.input_tokens, "output": usage.output_tokens},
-                "cost_usd": usage.cost_usd,
-                "ended": state.ended,
-                "error": state.error,
-            }
-        )
+        shared.out_json(as_json(state, place))
     else:
         shared.out(state.answer or f"No answer: {state.error or state.ended}")
         shared.say(args, f"model: {state.model} · {len(state.turns)} turns · {len(state.calls)} calls")
         shared.say(args, f"run: {place}")
     return 0 if state.ended == "answered" and state.citations else 1
+
+
+def as_json(state: RunState, directory: Path) -> dict[str, object]:
+    """What came of a run that is kept in ``directory``."""
+    usage = state.usage
+    return {
+        "run": str(directory),
+        "question": state.question,
+        "strategy": state.strategy,
+        "model": state.model,
+        "rankers": dict(state.rankers),
+        "rerank": state.rerank,
+        "answer": state.answer,
+        "citations": list(state.citations),
+        "ranking": list(state.ranking),
+        "turns": len(state.turns),
+        "calls": len(state.calls),
+        "tokens": {"input": usage.input_tokens, "output": usage.output_tokens},
+        "cost_usd": usage.cost_usd,
+        "ended": state.ended,
+        "error": state.error,
+    }
 
 
 def _narrated(event: ev.Event) -> str:

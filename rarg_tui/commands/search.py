@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rarg_tui.agent.strategies import strategy
-from rarg_tui.cli import common
+from rarg_tui.cli import common, place
 from rarg_tui.commands import shared
 from rarg_tui.errors import RargError
 from rarg_tui.relevance.scope import Scope
@@ -55,7 +55,7 @@ def grep(words: Sequence[str]) -> int:
     )
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--query", metavar="Q", help="search the scope of this query")
-    where.add_argument("--scope", type=Path, metavar="FILE", help="search the paths in FILE, in its order")
+    where.add_argument("--scope", type=place, metavar="FILE", help="search the paths in FILE, in its order")
     where.add_argument("--all", action="store_true", help="search the whole corpus in path order")
     parser.add_argument("--raw", action="store_true", help="rg's own output: nothing reranked, nothing cut")
     parser.add_argument("--rerank-query", metavar="TEXT", help="rank matches by this text alone")
@@ -63,11 +63,14 @@ def grep(words: Sequence[str]) -> int:
     if theirs is None:
         parser.add_argument("pattern", metavar="PATTERN")
     args = parser.parse_args(ours)
+    if args.raw and args.json:
+        raise RargError("--raw prints what rg prints, which is no JSON; leave one of --raw and --json out.")
     rg_args = ["-e", args.pattern] if theirs is None else theirs
     with shared.workbench(args) as bench:
         query, paths = _scope_paths(args, bench)
         if args.raw:
-            raw = grep_raw(bench.corpus.root, paths, rg_args, shared.write, whole_corpus=args.all)
+            with shared.raw_output() as write:
+                raw = grep_raw(bench.corpus.root, paths, rg_args, write, whole_corpus=args.all)
             if raw.message:
                 shared.say(args, raw.message)
             return _FOUND[raw.state]
@@ -102,7 +105,11 @@ def grep(words: Sequence[str]) -> int:
         else:
             if result.text:
                 shared.out(result.text)
-            if notice := result.notice or result.message:
+            if (
+                notice := result.notice
+                or result.message
+                or ("no matches" if result.state == "no_match" else "")
+            ):
                 shared.say(args, notice)
         return _FOUND[result.state]
 
@@ -111,7 +118,7 @@ def shell(words: Sequence[str]) -> int:
     ours, command = shared.split_dashes(words)
     parser = common("shell", usage="rarg shell [--run-dir DIR] [--strategy S] [OPTIONS] -- COMMAND")
     parser.add_argument(
-        "--run-dir", type=Path, metavar="DIR", help="a run, whose scope_N.txt can be searched"
+        "--run-dir", type=place, metavar="DIR", help="a run, whose scope_N.txt can be searched"
     )
     parser.add_argument("--strategy", default="rarg", metavar="S", help="whose rules hold (rarg)")
     if command is None and not {"-h", "--help"} & set(ours):
@@ -163,7 +170,9 @@ def _recalled(args: argparse.Namespace, bench: Workbench, query: str, top: int) 
     if not query.strip():
         raise RargError("The query is empty: say what to look for.")
     bench.prepare(shared.progress(args))
-    return bench.index.recall(query, top=top, ranker=bench.settings.ranker)
+    scope = bench.index.recall(query, top=top, ranker=bench.settings.ranker)
+    shared.say_rankers(args, bench, scope.rankers)
+    return scope
 
 
 def _scope_paths(args: argparse.Namespace, bench: Workbench) -> tuple[str, Sequence[str]]:

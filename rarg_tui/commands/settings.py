@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -11,6 +12,7 @@ from rarg_tui import config as configuration
 from rarg_tui import paths
 from rarg_tui.cli import common
 from rarg_tui.commands import shared
+from rarg_tui.evaluation.datasets import documents_of
 
 
 def config(words: Sequence[str]) -> int:
@@ -39,13 +41,16 @@ def cache(words: Sequence[str]) -> int:
     parser = common("cache")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="what is stored, with sizes (default)")
-    what.add_argument("--drop", action="store_true", help="delete the indexes; they can be built again")
+    what.add_argument("--drop", action="store_true", help="delete the indexes, with -C that of DIR alone")
     args = parser.parse_args(words)
     found, _ = configuration.load(args.config, vars(args))
     place = (found.cache or paths.cache_dir()) / "index"
     # Only what is marked as an index: --cache may name a directory that holds other things too.
     entries = sorted({mark.parent for mark in place.glob("*/*.current")})
-    rows = [{"path": str(entry), "bytes": _size(entry)} for entry in entries]
+    if args.corpus:
+        root = str(documents_of(args.corpus.expanduser().resolve()))
+        entries = [entry for entry in entries if _corpus_of(entry) == root]
+    rows = [{"path": str(entry), "corpus": _corpus_of(entry), "bytes": _size(entry)} for entry in entries]
     if args.drop:
         for entry in entries:
             shutil.rmtree(entry)
@@ -53,9 +58,19 @@ def cache(words: Sequence[str]) -> int:
         shared.out_json(rows)
     else:
         for row in rows:
-            shared.out(f"{row['bytes']:>14,} bytes  {row['path']}")
+            shared.out(f"{row['bytes']:>14,} bytes  {row['corpus']}\n{'':>20}  {row['path']}")
         shared.say(args, f"{len(rows)} stored in {place}{', dropped' if args.drop else ''}.")
     return 0
+
+
+def _corpus_of(index: Path) -> str:
+    """The corpus that an index says it is of; empty when none of its parts can be read."""
+    for manifest in sorted(index.glob("*/manifest.json")):
+        try:
+            return str(json.loads(manifest.read_bytes())["corpus"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return ""
 
 
 def _size(directory: Path) -> int:

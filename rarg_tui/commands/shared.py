@@ -6,8 +6,8 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from time import monotonic
 from typing import Any
@@ -21,6 +21,9 @@ from rarg_tui.workbench import Workbench
 
 #: No line of ours is longer on a terminal; what is longer has been cut before, and says so.
 _LINE = 4_000
+
+#: One character of a line becomes at most so many when it is made safe.
+_WIDEST = 8
 
 _PROGRESS_EVERY_S = 0.2
 
@@ -64,9 +67,9 @@ def settings(args: argparse.Namespace) -> Settings:
 
 
 @contextmanager
-def workbench(args: argparse.Namespace, **globs: Sequence[str]) -> Iterator[Workbench]:
-    """The workbench that a line asks for, closed when the command ends."""
-    bench = Workbench(settings(args), **globs)
+def workbench(args: argparse.Namespace, **more: Any) -> Iterator[Workbench]:
+    """The workbench that a line asks for, closed when the command ends; ``more`` goes to it."""
+    bench = Workbench(settings(args), **more)
     try:
         yield bench
     finally:
@@ -76,7 +79,19 @@ def workbench(args: argparse.Namespace, **globs: Sequence[str]) -> Iterator[Work
 def say(args: argparse.Namespace, text: str) -> None:
     """Narration: to stderr, unless ``--quiet``."""
     if not args.quiet:
-        print(safe(text, _LINE) if sys.stderr.isatty() else text, file=sys.stderr)
+        # Nobody has to listen: a command goes on when its narration cannot be written.
+        with suppress(OSError):
+            print(safe(text, _LINE) if sys.stderr.isatty() else text, file=sys.stderr)
+
+
+def say_rankers(args: argparse.Namespace, bench: Workbench, used: Mapping[str, float]) -> None:
+    """What a ranking was made of, when a ranker that was not asked for by name is not there yet."""
+    missing = [name for name, state in bench.index_status().items() if not state.ready and name not in used]
+    if bench.settings.ranker == "hybrid" and missing:
+        say(
+            args,
+            f"ranked by {' + '.join(used)}; {' and '.join(missing)} is not built: `rarg index` builds it.",
+        )
 
 
 def out(text: str) -> None:
@@ -86,17 +101,46 @@ def out(text: str) -> None:
         for line in safe_lines(text, _LINE):
             print(line)
     else:
-        _write(clean_or_bytes(text) + b"\n")
+        _write(_bytes(text) + b"\n")
 
 
-def write(data: bytes) -> None:
-    """Bytes to stdout, in order with what was printed; on a terminal as text that is safe."""
-    if sys.stdout.isatty():
-        lines = data.decode("utf-8", "surrogateescape").removesuffix("\n")
-        for line in safe_lines(lines, len(lines) * _WIDEST):
-            print(line)
-    else:
-        _write(data)
+@contextmanager
+def raw_output() -> Iterator[Callable[[bytes], object]]:
+    """Takes bytes as they come: to stdout as they are; on a terminal, as whole lines of text that is
+    safe, none of them cut."""
+    if not sys.stdout.isatty():
+        yield _write
+        return
+    rest = bytearray()
+
+    def show(data: bytes) -> None:
+        rest.extend(data)
+        if (end := rest.rfind(b"\n") + 1) > 0:
+            _show(bytes(rest[:end]))
+            del rest[:end]
+
+    yield show
+    if rest:
+        _show(bytes(rest))
+
+
+def _show(data: bytes) -> None:
+    text = data.decode("utf-8", "surrogateescape").removesuffix("\n")
+    for line in safe_lines(text, len(text) * _WIDEST):
+        print(line)
+
+
+def _write(data: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return os.fsencode(text)
+    except UnicodeEncodeError:  # half of a character, which a foreign log may hold
+        return text.encode("utf-8", "replace")
 
 
 def out_json(data: Any) -> None:
@@ -109,12 +153,15 @@ def progress(args: argparse.Namespace) -> Callable[[Progress], None]:
     if args.quiet or not sys.stderr.isatty():
         return lambda _: None
     last = [0.0]
+    ended: set[str] = set()
 
     def show(step: Progress) -> None:
         done = step.done >= step.total
-        if not done and monotonic() - last[0] < _PROGRESS_EVERY_S:
+        if step.stage in ended or (not done and monotonic() - last[0] < _PROGRESS_EVERY_S):
             return
-        last[0] = monotonic()
+        last[0] = monotonic() if step.done else 0.0  # the first news of a stage holds nothing back
+        if done:
+            ended.add(step.stage)
         eta = f" · {step.eta_s:.0f} s left" if step.eta_s is not None and not done else ""
         line = f"\r\x1b[K{step.stage} {step.done}/{step.total}{eta}"
         print(line, end="\n" if done else "", file=sys.stderr)

@@ -7,24 +7,39 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rarg_tui.cli import common
+from rarg_tui import paths
+from rarg_tui.cli import common, place
 from rarg_tui.commands import shared
+from rarg_tui.commands.run import as_json
 from rarg_tui.errors import RargError
+from rarg_tui.evaluation.datasets import documents_of, is_dataset
 from rarg_tui.trace.export import as_markdown
+from rarg_tui.trace.log import load
+from rarg_tui.trace.reducer import replay
+from rarg_tui.trace.runs import find_run
 from rarg_tui.workbench import OFFLINE
 
 
 def open(words: Sequence[str]) -> int:
     parser = common("open", usage="rarg [open] [DIR] [--question Q] [--run RUN] [OPTIONS]")
-    parser.add_argument("directory", nargs="?", type=Path, metavar="DIR", help="the corpus")
+    parser.add_argument("directory", nargs="?", type=place, metavar="DIR", help="the corpus")
     parser.add_argument("--question", default="", metavar="Q", help="begin with this question")
     parser.add_argument("--run", default="", metavar="RUN", help="show a saved run")
     shared.model_options(parser)
     shared.relevance_options(parser)
     args = parser.parse_args(words)
-    args.corpus = args.directory or args.corpus
+    args.corpus = args.directory or args.corpus or (_searched_by(args.run) if args.run else None)
     headless = f"`rarg replay {args.run}`" if args.run else '`rarg run "QUESTION"`'
     return _show(args, headless)
+
+
+def _searched_by(run: str) -> Path | None:
+    """The corpus of a saved run, where it is still there: its documents can then be looked at."""
+    runs = paths.data_dir() / "runs"
+    root = Path(replay(load(find_run(runs, run)).events[:1]).corpus)
+    if not root.is_dir():
+        return None
+    return root.parent if is_dataset(root.parent) and documents_of(root.parent) == root else root
 
 
 def demo(words: Sequence[str]) -> int:
@@ -46,8 +61,11 @@ def demo(words: Sequence[str]) -> int:
         session = bench.start(questions[0].text, gold=questions[0].gold)
         session.run()
         state = session.state
-        bench.keep(session)
-        shared.out(as_markdown(state))
+        directory = bench.keep(session)
+        if args.json:
+            shared.out_json(as_json(state, directory))
+        else:
+            shared.out(as_markdown(state))
         return 0 if state.ended == "answered" else 1
 
 

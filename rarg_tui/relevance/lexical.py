@@ -38,6 +38,12 @@ class Lexical:
         return {"engine": "tantivy", "tokenizer": "en_stem", "title_weight": TITLE_WEIGHT}
 
     def build(self, job: Job) -> Built:
+        try:
+            return self._build(job)
+        except ValueError as error:  # how tantivy says that a file could not be written
+            raise OSError(str(error)) from None
+
+    def _build(self, job: Job) -> Built:
         import tantivy
 
         from rarg_tui.relevance import table

@@ -48,9 +48,17 @@ class Part:
 
 class Shelf:
     """Where the parts of one index lie: a directory below the cache. Where that cannot be written, new
-    parts go to a temporary directory, and ``notice`` says so."""
+    parts go to a temporary directory, and ``notice`` says so. Raises :class:`RargError` for a cache whose
+    name the libraries cannot open."""
 
     def __init__(self, cache: Path, corpus: Corpus) -> None:
+        try:
+            os.fspath(cache).encode()
+        except UnicodeEncodeError:
+            raise RargError(
+                f"The cache {os.fspath(cache)!r} has a name that is not UTF-8, as an index needs it; name "
+                "another with --cache."
+            ) from None
         key = json.dumps([os.fsencode(corpus.root).hex(), corpus.include, corpus.exclude])
         name = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in corpus.name)[:40]
         digest = hashlib.blake2b(key.encode(), digest_size=8).hexdigest()

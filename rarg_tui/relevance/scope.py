@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rarg_tui.corpus.files import open_regular
 from rarg_tui.errors import RargError
 
 
@@ -49,31 +50,52 @@ class Scope:
 
     @classmethod
     def read(cls, directory: Path, number: int) -> Scope:
-        """The scope that :meth:`write` or another program wrote; only ``scope_N.txt`` must be there.
-        Raises :class:`RargError` when it cannot be read."""
+        """The scope that :meth:`write` or another program wrote; only ``scope_N.txt`` must be there, and
+        of the others what makes no sense is left out. Raises :class:`RargError` when it cannot be read; a
+        link or a pipe is not: a run may come from somebody else."""
         listed = directory / f"scope_{number}.txt"
         try:
-            lines = listed.read_bytes().split(b"\n")
+            lines = _read(listed).split(b"\n")
         except OSError as error:
             raise RargError(f"The scope {str(listed)!r} cannot be read: {error.strerror}.") from None
         paths = [os.fsdecode(line) for line in lines if line]
         meta = _object(listed.with_suffix(".meta"))
         ranks = _object(directory / f"scope_{number}.ranks.json")
-        scores = ranks.get("scores")
-        fits = isinstance(scores, list) and len(scores) == len(paths)
-        by = ranks.get("by") if fits else None
+        scores: list[float] = [0.0] * len(paths)
+        by: dict[str, list[tuple[int, float] | None]] = {}
+        if _is_column(ranks.get("scores"), len(paths), _is_number):
+            scores = [float(score) for score in ranks["scores"]]
+            for name, places in _mapping(ranks.get("by")).items():
+                if _is_column(places, len(paths), _is_place):
+                    by[name] = [None if at is None else (int(at[0]), float(at[1])) for at in places]
+        elapsed, rankers = meta.get("elapsed_ms", 0), _mapping(meta.get("rankers"))
         return cls(
             query=str(meta.get("query", "")),
             ranker=str(meta.get("ranker", "")),
-            rankers={str(k): float(v) for k, v in _mapping(meta.get("rankers")).items()},
+            rankers={name: float(weight) for name, weight in rankers.items() if _is_number(weight)},
             paths=paths,
-            scores=[float(score) for score in scores] if fits and scores else [0.0] * len(paths),
-            by={
-                str(name): [None if at is None else (int(at[0]), float(at[1])) for at in places]
-                for name, places in _mapping(by).items()
-            },
-            elapsed_ms=float(meta.get("elapsed_ms", 0.0)),
+            scores=scores,
+            by=by,
+            elapsed_ms=float(elapsed) if _is_number(elapsed) else 0.0,
         )
+
+
+def _read(file: Path) -> bytes:
+    with os.fdopen(open_regular(os.fspath(file)), "rb") as opened:
+        return opened.read()
+
+
+def _is_column(value: Any, length: int, fits: Callable[[Any], bool]) -> bool:
+    return isinstance(value, list) and len(value) == length and all(map(fits, value))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and abs(value) < 1e300
+
+
+def _is_place(value: Any) -> bool:
+    """A rank and a score, or none."""
+    return value is None or (isinstance(value, list) and len(value) == 2 and all(map(_is_number, value)))
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -81,6 +103,6 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _object(file: Path) -> Mapping[str, Any]:
-    with contextlib.suppress(OSError, ValueError):
-        return _mapping(json.loads(file.read_bytes()))
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        return _mapping(json.loads(_read(file)))
     return {}

@@ -39,13 +39,17 @@ class FaissStore:
 
     @classmethod
     def write(cls, directory: Path, dimension: int, batches: Iterable[NDArray[np.float32]]) -> int:
-        """Write ``batches`` (each of shape ``(n, dimension)``) and return how many vectors came."""
+        """Write ``batches`` (each of shape ``(n, dimension)``) and return how many vectors came. Raises
+        ``OSError`` when there is no room."""
         import faiss
 
         index = faiss.IndexFlatIP(dimension)
         for batch in batches:
             index.add(np.ascontiguousarray(batch, np.float32))
-        faiss.write_index(index, str(directory / _FILE))
+        try:
+            faiss.write_index(index, str(directory / _FILE))
+        except RuntimeError as error:
+            raise OSError(str(error).strip().splitlines()[-1]) from None
         return int(index.ntotal)
 
     @classmethod

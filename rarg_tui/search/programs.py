@@ -47,9 +47,7 @@ def read_call(name: str, arguments: Sequence[str]) -> Call:
     program = PROGRAMS.get(name)
     if program is None:
         raise Refused(unknown_program(name))
-    given, operands = read_options(
-        name, program.options, arguments, number=program.number, why=program.why
-    )
+    given, operands = read_options(name, program.options, arguments, number=program.number, why=program.why)
     leading = program.leading(given) if program.reads else len(operands)
     if len(operands) < leading:
         raise CommandError(f"{name} lacks its first operand; write it before the file names.")

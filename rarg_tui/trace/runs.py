@@ -27,6 +27,7 @@ class RunSummary:
     strategy: str = ""
     model: str = ""
     corpus: str = ""
+    corpus_root: str = ""
     started_at: str = ""
     ended: str = ""
     calls: int = 0
@@ -103,6 +104,7 @@ def _summary(directory: Path) -> RunSummary:
         strategy=state.strategy,
         model=state.model,
         corpus=state.corpus_name,
+        corpus_root=state.corpus,
         started_at=state.started_at,
         ended=state.ended,
         calls=len(state.calls),
@@ -110,16 +112,21 @@ def _summary(directory: Path) -> RunSummary:
 
 
 def find_run(runs: Path, run: str) -> Path:
-    """The directory of ``run``, given its name or its path."""
+    """The directory of ``run``, given its name, a beginning that no other run has, or its path."""
     for candidate in (Path(run).expanduser(), runs / run):
         if (candidate / EVENTS_FILE).is_file():
             return candidate
         if candidate.name == EVENTS_FILE and candidate.is_file():
             return candidate.parent
     try:
-        names = [entry.name for entry in runs.iterdir()]
+        names = [entry.name for entry in runs.iterdir() if (entry / EVENTS_FILE).is_file()]
     except OSError:
         names = []
+    begun = [name for name in names if run and name.startswith(run)]
+    if len(begun) == 1:
+        return runs / begun[0]
+    if begun:
+        raise RargError(f"{len(begun)} runs begin with {run}; write more of the name.")
     near = get_close_matches(run, names, n=1)
     hint = f"; did you mean {near[0]}?" if near else ". `rarg runs` lists the saved runs."
     raise RargError(f"There is no run {run}{hint}")
@@ -141,7 +148,7 @@ def fork(runs: Path, source: Path, seq: int) -> Path:
             log.append(event)
             if isinstance(event, ev.ScopeCreated):
                 for file in source.glob(f"scope_{event.scope}.*"):
-                    shutil.copy2(file, directory / file.name)
+                    shutil.copy2(file, directory / file.name, follow_symlinks=False)
         log.append(ev.Forked(parent=source.name, parent_seq=seq))
     except OSError as error:
         raise RargError(f"{source.name} could not be forked: {error}.") from None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import UnionType
-from typing import Any, cast, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 _Test = Callable[[Any], bool]
 
@@ -14,19 +14,20 @@ _Test = Callable[[Any], bool]
 _DEPTH = 50
 
 
-def misfit(record: object) -> str:
+def misfit(record: Any) -> str:
     """The first field of ``record``, a dataclass, whose value is not of the type declared; ``""`` when
     all fit. The records in it are looked at too."""
-    for name, fits in _tests(type(record)):
+    kind: Any = type(record)
+    for name, fits in _tests(kind):
         if not fits(getattr(record, name)):
             return name
     return ""
 
 
 @cache
-def _tests(kind: type) -> tuple[tuple[str, _Test], ...]:
+def _tests(kind: Any) -> tuple[tuple[str, _Test], ...]:
     hints = get_type_hints(kind)
-    return tuple((field.name, _test(hints[field.name])) for field in fields(cast(Any, kind)))
+    return tuple((field.name, _test(hints[field.name])) for field in fields(kind))
 
 
 @cache
@@ -55,9 +56,10 @@ def _test(hint: Any) -> _Test:
         return lambda value: (
             isinstance(value, Mapping) and all(map(key, value)) and all(map(item, value.values()))
         )
-    if is_dataclass(hint):
-        return lambda value: isinstance(value, hint) and not misfit(value)
-    return lambda value: isinstance(value, hint)
+    kind: type = hint
+    if is_dataclass(kind):
+        return lambda value: isinstance(value, kind) and not misfit(value)
+    return lambda value: isinstance(value, kind)
 
 
 def _is_shallow(value: object, depth: int = _DEPTH) -> bool:

@@ -14,16 +14,19 @@ from textual.binding import BindingType
 
 from rarg_tui import paths
 from rarg_tui.ui import actions, theming
+from rarg_tui.ui.ascii import AsciiSigns
+from rarg_tui.ui.glyphs import ASCII, glyphs
 from rarg_tui.ui.keymap import keymap
 from rarg_tui.ui.safe_text import safe
 from rarg_tui.ui.screens.opening import Opening
 from rarg_tui.ui.wish import Wish
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from textual.command import Provider
+    from textual.filter import LineFilter
     from textual.screen import Screen
 
     from rarg_tui.ui.ports import WorkbenchPort
@@ -45,6 +48,10 @@ class RargApp(App[int], inherit_bindings=False):
     TITLE = "rarg"
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = actions.bindings("app")
+    CSS = """
+    Toast { padding: 0 1; max-width: 90%; }
+    ToastRack { margin-bottom: 2; }
+    """
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_actions_provider}
 
     def __init__(self, workbench: WorkbenchPort, wish: Wish | None = None, theme: str = "") -> None:
@@ -54,6 +61,7 @@ class RargApp(App[int], inherit_bindings=False):
         self._problems: list[str] = []
         self._armed = False
         self._bench: WorkbenchScreen | None = None
+        self._signs = [AsciiSigns()] if glyphs() is ASCII else []
         themes, problems = theming.load_themes(_theme_dirs())
         self.theme_names = [one.name for one in themes]
         for one in themes:
@@ -83,7 +91,7 @@ class RargApp(App[int], inherit_bindings=False):
         return self._bench
 
     def on_mount(self) -> None:
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             self._handle(number)
         self.call_after_refresh(self._open_bench)
 
@@ -98,7 +106,7 @@ class RargApp(App[int], inherit_bindings=False):
             plain_notify(self, "\n".join(self._problems), title="Settings", severity="warning", timeout=10)
 
     def _handle(self, number: signal.Signals) -> None:
-        """Textual leaves the terminal as it is on these signals; leave through the door instead."""
+        """Textual leaves the terminal or the running call as they are; leave through the door instead."""
         try:
             asyncio.get_running_loop().add_signal_handler(number, self._leave, 128 + number)
         except (NotImplementedError, RuntimeError, ValueError):
@@ -121,7 +129,7 @@ class RargApp(App[int], inherit_bindings=False):
         if identity in ("quit", "interrupt"):
             self._leave(1 if bench is not None and bench.bridge.faults else 0)
         elif identity == "palette" and bench is not None:
-            self.action_command_palette()
+            self._open_palette()
 
     def _interrupt(self, bench: WorkbenchScreen) -> None:
         """The first stops what runs, the second ends the program."""
@@ -132,8 +140,17 @@ class RargApp(App[int], inherit_bindings=False):
         stopped = bench.bridge.interrupt()
         bench.say("Stopping; ctrl+c again quits." if stopped else "Press ctrl+c again to quit.")
 
+    def _open_palette(self) -> None:
+        from rarg_tui.ui.screens.palette import ActionPalette
+
+        if not isinstance(self.screen, ActionPalette):
+            self.push_screen(ActionPalette(id="--command-palette"))
+
     def on_key(self) -> None:
         self._armed = False
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), *self._signs]
 
     def next_theme(self) -> str:
         """Use the theme that comes after the current one; its name."""

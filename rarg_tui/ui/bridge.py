@@ -195,8 +195,12 @@ class Bridge:
         session = self._need_session()
 
         def work() -> None:
-            scope = self.workbench.scope(session.directory, number)
-            self._host.post_message(ScopeLoaded(session, number, scope))
+            try:
+                scope = self.workbench.scope(session.directory, number)
+            except RargError as error:
+                self._host.post_message(ScopeLoaded(session, number, None, str(error)))
+            else:
+                self._host.post_message(ScopeLoaded(session, number, scope))
 
         self._start("scope", work)
 

@@ -71,11 +71,12 @@ class JobDone(Message):
 
 @dataclass
 class ScopeLoaded(Message):
-    """The ranked documents of a scope are there."""
+    """The ranked documents of a scope are there; or None, and a sentence that says why not."""
 
     session: SessionPort
     number: int
-    scope: ScopePort
+    scope: ScopePort | None
+    sentence: str = ""
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event as Cancel
+from typing import Any
 
 import pytest
 
@@ -57,7 +58,7 @@ def start(small_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start
     """``start(reply, …, strategy=…)``: a session on the small corpus with a scripted model."""
     benches: list[Workbench] = []
 
-    def begin(*replies: Reply | Exception, question: str = "Who mended the orrery?", **names: str) -> Session:
+    def begin(*replies: Reply | Exception, question: str = "Who mended the orrery?", **names: Any) -> Session:
         bench = Workbench(Settings(corpus=small_corpus, ranker="lexical+static"))
         benches.append(bench)
         bench.prepare()

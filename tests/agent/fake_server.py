@@ -38,6 +38,7 @@ class FakeServer:
         self.stopped = threading.Event()
         self.asked = threading.Event()
         self.url = ""
+        self.models: Any = {"object": "list", "data": [{"id": "served", "object": "model"}]}
 
 
 @contextmanager
@@ -56,7 +57,7 @@ def serving(*replies: Any) -> Iterator[FakeServer]:
             self._send(*(reply if isinstance(reply, tuple) else (200, reply)))
 
         def do_GET(self) -> None:
-            self._send(200, {"object": "list", "data": [{"id": "served", "object": "model"}]})
+            self._send(200, fake.models)
 
         def _send(self, status: int, body: dict[str, Any]) -> None:
             data = json.dumps(body).encode()

@@ -122,3 +122,66 @@ def test_the_first_model_of_a_server() -> None:
         assert first_model(server.url) == "served"
     with pytest.raises(ModelError, match="--model"):
         first_model(server.url)
+
+
+def _message(**parts: Any) -> dict[str, Any]:
+    body = completion("hi")
+    body["choices"][0]["message"].update(parts)
+    return body
+
+
+def _function(**parts: Any) -> dict[str, Any]:
+    return _message(tool_calls=[{"id": "1", "type": "function", "function": parts}])
+
+
+ODD: list[Any] = [
+    {**completion("hi"), "choices": "x"},
+    {**completion("hi"), "choices": [None]},
+    {**completion("hi"), "choices": [{}]},
+    {**completion("hi"), "choices": 5},
+    _message(content=5),
+    _message(content=[{"type": "text", "text": "x"}]),
+    _message(tool_calls=5),
+    _message(tool_calls=[None]),
+    _message(tool_calls=[{"id": "1", "type": "function", "function": None}]),
+    _function(),
+    _function(name=None, arguments="{}"),
+    _function(name="bash", arguments={"command": "ls"}),
+]
+
+
+@pytest.mark.parametrize("body", ODD)
+def test_a_reply_of_another_form(body: Any) -> None:
+    with serving(body) as server, pytest.raises(ModelError, match="of another form"):
+        ask(server)
+
+
+@pytest.mark.parametrize("usage", [5, "x", {}, {"prompt_tokens": "x", "completion_tokens": None}])
+def test_usage_that_is_no_number_is_estimated(usage: Any) -> None:
+    with serving({**completion("hi"), "usage": usage}) as server:
+        assert ask(server).usage.estimated
+
+
+def test_half_of_a_character_is_replaced() -> None:
+    with serving(completion("a \ud800 b")) as server:
+        assert ask(server).text == "a ? b"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ['{"command": ' + "[" * depth + "]" * depth + "}" for depth in (200, 900, 100_000)]
+    + ['{"command": "ls", "timeout": NaN}', '{"command": "ls", "timeout": -Infinity}'],
+)
+def test_arguments_that_no_tool_can_take(raw: str) -> None:
+    with serving(completion(None, ("bash", raw))) as server:
+        (call,) = ask(server).calls
+    assert call.arguments is None
+    assert call.error.endswith("send them again.")
+
+
+@pytest.mark.parametrize("listed", [[], "x", {"data": None}, {"data": 5}, {"data": [None]}, {"data": ["x"]}])
+def test_a_server_that_lists_something_else(listed: Any) -> None:
+    with serving() as server:
+        server.models = listed
+        with pytest.raises(ModelError, match="lists no models"):
+            first_model(server.url)

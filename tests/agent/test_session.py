@@ -1,17 +1,23 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from rarg_tui.agent.model import ModelError, Reply
 from rarg_tui.agent.session import Session
+from rarg_tui.config import Settings
 from rarg_tui.errors import RargError
 from rarg_tui.trace import events as ev
+from rarg_tui.trace import runs
 from rarg_tui.trace.events import ToolCall
 from rarg_tui.trace.log import load
 from rarg_tui.trace.reducer import replay
-from tests.agent.conftest import Start, bash, calls, recall
+from rarg_tui.workbench import Workbench
+from tests import small
+from tests.agent.conftest import ScriptedModel, Start, bash, calls, recall
 
 GREP = "cat scope_1.txt | xargs -d '\\n' rg -n Ilse"
 
@@ -225,3 +231,64 @@ def test_a_name_that_does_not_exist_is_refused_with_the_nearest(start: Start) ->
         start(profile="brigt")
     with pytest.raises(RargError, match="no question"):
         start(question="  ")
+
+
+@pytest.mark.parametrize(
+    ("timeout", "state"), [(0, "error"), (-1, "error"), (float("nan"), "error"), (10**400, "ok")]
+)
+def test_no_timeout_lifts_the_limit(start: Start, timeout: float, state: str) -> None:
+    session = start(recall(), calls(("bash", {"command": "echo x", "timeout": timeout})), Reply("x"))
+    session.run()
+    assert session.state.calls[1].state == state
+
+
+def test_a_fork_is_gone_on_with(start: Start, small_corpus: Path) -> None:
+    session = start(recall(), bash(GREP), Reply("x"))
+    session.run()
+    session.close()
+    forked = runs.fork(session.directory.parent, session.directory, 3)
+    bench = Workbench(Settings(corpus=small_corpus))
+    assert bench.unfinished(forked)
+    bench.model = lambda name="": ScriptedModel(Reply("[letters/a.txt]"))  # type: ignore[method-assign]
+    again = bench.resume(forked)
+    assert again.next_step() == "run call 1"
+    again.run()
+    assert again.state.ended == "answered"
+    assert again.state.calls[0].state == "ok"
+    assert again.state.rankers == session.state.rankers
+    again.close()
+    assert load(forked).events[-1].kind == "RunEnded"
+    with pytest.raises(RargError, match="has ended"):
+        bench.resume(forked)
+    bench.close()
+
+
+def test_a_run_of_another_corpus_is_not_gone_on_with(start: Start, tmp_path: Path) -> None:
+    session = start(recall())
+    session.close()
+    bench = Workbench(Settings(corpus=small.write(tmp_path)))
+    assert not bench.unfinished(session.directory)
+    with pytest.raises(RargError, match="open it with that directory"):
+        bench.resume(session.directory)
+
+
+def test_the_last_turn_of_a_shorter_limit_is_the_answer(start: Start) -> None:
+    session = start(recall(), Reply("x"), limits={"max_turns": 2})
+    session.run()
+    assert session.state.ended == "answered"
+    assert [bool(request.tools) for request in session._model.requests] == [True, False]
+    assert session.state.limits["max_turns"] == 2
+
+
+def test_no_turn_begins_once_the_tokens_are_used_up(start: Start) -> None:
+    costly = replace(recall(), usage=ev.Usage(input_tokens=90, output_tokens=10))
+    session = start(costly, Reply("never asked"), limits={"max_tokens": 100})
+    session.run()
+    assert session.state.ended == "budget"
+    assert "100 tokens" in session.state.error
+    assert [call.state for call in session.state.calls] == ["ok"]
+
+
+def test_a_cost_that_cannot_be_known_cannot_be_bounded(start: Start) -> None:
+    with pytest.raises(RargError, match="--max-tokens"):
+        start(recall(), limits={"max_cost_usd": 1.0})

@@ -18,6 +18,7 @@ from rarg_tui.corpus.progress import Cancelled, Progress
 from rarg_tui.errors import RargError
 from rarg_tui.relevance import vectors
 from rarg_tui.relevance.index import Index
+from rarg_tui.relevance.lexical import Lexical
 from rarg_tui.relevance.ranker import Content
 from rarg_tui.relevance.static import StaticEmbedder
 from tests.relevance.conftest import BIRDS
@@ -285,6 +286,25 @@ def test_a_cache_that_cannot_be_written(birds: Path, open_index: Open, tmp_path:
     index = open_index(birds, cache=tmp_path / "file")
     assert index.recall("barn owl").paths[0] == "birds/owl.txt"
     assert "cannot be written" in index.status()["lexical"].detail
+
+
+@pytest.mark.parametrize("name", ["lexical", "static"])
+def test_a_full_disk(birds: Path, open_index: Open, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The libraries tell of it each in its own way."""
+    import faiss
+
+    def full(*_: object) -> None:
+        raise (ValueError if name == "lexical" else RuntimeError)("No space left on device")
+
+    monkeypatch.setattr(Lexical, "_build", full)
+    monkeypatch.setattr(faiss, "write_index", full)
+    with pytest.raises(RargError, match=r"could not be written .No space left"):
+        open_index(birds).build([name])
+
+
+def test_a_cache_whose_name_is_not_utf8(birds: Path, open_index: Open, tmp_path: Path) -> None:
+    with pytest.raises(RargError, match="not UTF-8"):
+        open_index(birds, tmp_path / "caf\udce9")
 
 
 def test_the_manifest_says_how_the_vectors_were_made(birds: Path, open_index: Open) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -45,3 +47,32 @@ def test_a_scope_of_the_released_code(tmp_path: Path) -> None:
 def test_no_scope(tmp_path: Path) -> None:
     with pytest.raises(RargError, match=r"scope_3\.txt"):
         Scope.read(tmp_path, 3)
+
+
+@pytest.mark.parametrize("make", [lambda file: file.symlink_to("/etc/passwd"), os.mkfifo, Path.mkdir])
+def test_a_scope_is_a_regular_file(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    """A run may come from somebody else: nothing else is read, and a pipe is not waited for."""
+    make(tmp_path / "scope_1.txt")
+    with pytest.raises(RargError, match="cannot be read"):
+        Scope.read(tmp_path, 1)
+
+
+@pytest.mark.parametrize(
+    ("meta", "ranks"),
+    [
+        ('{"query": 5, "rankers": {"a": "x", "b": null}, "elapsed_ms": "x"}', "{}"),
+        ("[" * 100_000, "[" * 100_000),
+        ("{}", '{"scores": ["x"], "by": {}}'),
+        ("{}", '{"scores": [1], "by": {"a": [5]}}'),
+        ("{}", '{"scores": [1], "by": {"a": 5, "b": [[1, "x"]], "c": [[1]], "d": []}}'),
+        ("{}", '{"scores": [null], "by": 5}'),
+        ("{}", '{"scores": [1e999], "by": {"a": [[1e999, 1]]}}'),
+    ],
+)
+def test_what_makes_no_sense_beside_a_scope_is_left_out(tmp_path: Path, meta: str, ranks: str) -> None:
+    (tmp_path / "scope_1.txt").write_text("a.txt\n")
+    (tmp_path / "scope_1.meta").write_text(meta)
+    (tmp_path / "scope_1.ranks.json").write_text(ranks)
+    scope = Scope.read(tmp_path, 1)
+    assert scope.paths == ["a.txt"]
+    assert (scope.rankers, scope.by, scope.elapsed_ms) == ({}, {}, 0.0)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rarg_tui.search.command import parse
-from rarg_tui.search.guard import Policy, check
+from rarg_tui.search.guard import Policy, Program, check
 from rarg_tui.search.refusal import CommandError, Refused
 from tests.hostile import Hostile
 
@@ -41,6 +41,7 @@ RUN = [
     "comm -12 scope_1.txt scope_2.txt",
     "tail -n +5 plain.txt; head -c 100 plain.txt; cut -d: -f1 scope_1.txt | tr a-z A-Z",
     "rg bird *nomatch*zz plain.txt",
+    "head -n -1 plain.txt; head -c -5 plain.txt; tail -n -2 plain.txt; grep -e -3 plain.txt",
 ]
 
 REFUSED = [
@@ -163,6 +164,10 @@ REFUSED = [
     "cat *.txt",
     "rg bird *.txt",
     "cat [p]lain.txt",
+    "echo /etc/pass*",
+    "echo /etc/no-such-name*",
+    "echo ../no-such-name*",
+    "echo 'Ünï'/../../no-such-name*",
     "set -x; cat plain.txt",
     "cat plain.txt | set -e",
     "echo x | printf -v y z",
@@ -250,3 +255,16 @@ def test_an_unknown_scope_names_those_there_are(policy: Policy) -> None:
 def test_the_whole_corpus_sentence_names_a_scope(policy: Policy) -> None:
     with pytest.raises(Refused, match=r"cat scope_2\.txt \| xargs"):
         check(parse("rg bird ."), policy)
+
+
+def test_a_number_after_an_option_or_two_dashes_is_no_option(tmp_path: Path) -> None:
+    """``-3`` stands for ``-C 3`` only where an option may stand."""
+    policy = Policy(str(tmp_path), str(tmp_path), (), whole_corpus=False)
+    for command in ("grep -e -3 f.txt", "grep -- -3 f.txt"):
+        (step,) = check(parse(command), policy)[0].pipelines[0].steps
+        assert isinstance(step, Program)
+        assert step.argv[-2:] == ("-e", "-3")
+        assert "-C" not in step.argv
+    (step,) = check(parse("grep -3 x f.txt"), policy)[0].pipelines[0].steps
+    assert isinstance(step, Program)
+    assert step.argv[1:3] == ("-C", "3")

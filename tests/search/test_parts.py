@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import os
+import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -272,6 +274,24 @@ class TestBatches:
         assert next(results) == ["0"]
         results.close()
         assert stopped.is_set()
+
+    def test_an_interrupt_stops_the_work_that_is_waited_for(self) -> None:
+        waited_for, stopped = threading.Event(), threading.Event()
+        stopped_in_time: list[bool] = []
+
+        def items() -> Iterator[list[str]]:
+            yield ["0"]
+            waited_for.set()
+
+        def work(batch: object) -> object:
+            waited_for.wait()
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            stopped_in_time.append(stopped.wait(5))
+            return batch
+
+        with pytest.raises(KeyboardInterrupt):
+            list(in_order(work, items(), BatchSizes(workers=1), stopped.set))
+        assert stopped_in_time == [True]
 
 
 class TestRgOptions:

@@ -50,6 +50,24 @@ def test_no_time_left() -> None:
         children.start(ENDLESS, cwd="/")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits are set from outside on Linux alone")
+def test_a_time_limit_bounds_memory_and_computing_time_too() -> None:
+    import resource
+
+    with Children(timeout_s=60) as children:
+        process = children.start(ENDLESS, cwd="/")
+        assert resource.prlimit(process.pid, resource.RLIMIT_AS)[1] == 2 << 30
+        assert resource.prlimit(process.pid, resource.RLIMIT_CPU)[1] >= 60
+        greedy = children.start(
+            [sys.executable, "-c", "input(); bytearray(3 << 30)"], cwd="/", stdin=subprocess.PIPE
+        )
+        _, errors = greedy.communicate(b"\n")
+        assert b"MemoryError" in errors
+    with Children() as children:
+        process = children.start(ENDLESS, cwd="/")
+        assert resource.prlimit(process.pid, resource.RLIMIT_AS) == resource.getrlimit(resource.RLIMIT_AS)
+
+
 def test_a_group_within_a_group() -> None:
     with Children() as outer:
         other = outer.start(ENDLESS, cwd="/")

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,3 +98,53 @@ def test_a_log_of_a_later_schema_is_refused(tmp_path: Path) -> None:
     log.append(scripted.started(schema_version=ev.SCHEMA_VERSION + 1))
     with pytest.raises(RargError, match="later rarg"):
         load(tmp_path)
+
+
+ODD: dict[str, dict[str, Any]] = {
+    "RunStarted": {"question": 5, "rankers": ["lexical"], "gold": "x", "schema_version": "1", "seq": [1]},
+    "ModelReplied": {
+        "text": None,
+        "calls": [{"id": "1", "tool": 5, "arguments": {}}],
+        "usage": {"input_tokens": "x"},
+    },
+    "CallProposed": {"turn": {}, "arguments": [1], "call": True},
+    "CallExecuted": {
+        "seen": 5,
+        "message": ["x"],
+        "observation": 1,
+        "pool": [{"path": 1, "line": 1, "text": ""}],
+    },
+}
+
+
+@pytest.mark.parametrize(("kind", "field"), [(kind, field) for kind in ODD for field in ODD[kind]])
+def test_a_value_of_another_type_is_a_broken_line(tmp_path: Path, kind: str, field: str) -> None:
+    written = scripted.write(tmp_path / "run")
+    at = next(number for number, event in enumerate(written) if event.kind == kind)
+    file = tmp_path / "run" / EVENTS_FILE
+    lines = [json.loads(line) for line in file.read_bytes().splitlines()]
+    lines[at][field] = ODD[kind][field]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    if at == 0:
+        with pytest.raises(RargError, match="no run log"):
+            load(tmp_path / "run")
+    else:
+        loaded = load(tmp_path / "run")
+        assert loaded.events == written[:at]
+        assert f"Line {at + 1} " in loaded.notices[0]
+
+
+@pytest.mark.parametrize("depth", [200, 100_000])
+def test_a_line_that_is_nested_too_deeply_is_broken(tmp_path: Path, depth: int) -> None:
+    written = scripted.write(tmp_path / "run")
+    nested = "[" * depth + "]" * depth
+    line = (
+        '{"event": "CallProposed", "call": 9, "turn": 1, "tool": "bash", "arguments": {"command": '
+        + nested
+        + "}}"
+    )
+    with (tmp_path / "run" / EVENTS_FILE).open("a") as file:
+        file.write(line + "\n" + line + "\n")
+    loaded = load(tmp_path / "run")
+    assert loaded.events == written
+    assert f"Line {len(written) + 1} " in loaded.notices[0]

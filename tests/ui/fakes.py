@@ -200,6 +200,7 @@ class FakeWorkbench:
     started: list[tuple[str, str, str, str]] = field(default_factory=list)
     sessions: list[FakeSession] = field(default_factory=list)
     error: str = ""
+    lost: str = ""
     fault: Exception | None = None
     block: Flag | None = None
     closed: bool = False
@@ -254,6 +255,8 @@ class FakeWorkbench:
         return self.sessions[-1]
 
     def scope(self, directory: Path, number: int) -> FakeScope:
+        if self.lost:
+            raise RargError(self.lost)
         return fake_scope(self.paths)
 
     def document(self, path: str) -> list[str]:

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import re
+from itertools import chain
+
 import pytest
 
 from rarg_tui.ui.actions import ACTIONS
 from rarg_tui.ui.keymap import keymap
 from tests.ui.app_harness import running
 from tests.ui.fakes import FakeSettings, FakeWorkbench
+from tests.ui.scenario import documents
 
 
 def test_no_choice_changes_nothing() -> None:
@@ -54,5 +58,11 @@ async def test_ascii_draws_no_boxes_stars_or_blocks(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("RARG_ASCII", "1")
     async with running() as run:
         await run.steps(4)
-        assert not set("│╭╮╰╯─═║★☆●▲▼▸▾█▌→✓■") & set(run.text())
-        assert "* letters/1911-03-brandt.txt" in run.text()
+        letters = "".join(chain.from_iterable(documents().values()))
+        for keys in ((), ("3",), ("a",), ("escape", "question_mark"), ("escape", "ctrl+p"), ("escape", "c")):
+            await run.press(*keys)
+            run.bench.say("“…” · ≤")
+            await run.pilot.pause()
+            assert {sign for sign in run.text() if not sign.isascii()} <= set(letters)
+        await run.press("2")
+        assert re.search(r"\*    1 .* letters/1911-03-brandt.txt", run.text())

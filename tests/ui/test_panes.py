@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from rich.cells import cell_len
 
 from rarg_tui.corpus.progress import Progress
 from rarg_tui.trace import events as ev
@@ -19,6 +20,7 @@ from rarg_tui.ui.panes.transcript_rows import entries
 from rarg_tui.ui.panes.view import (
     View,
     command_of,
+    folded,
     matches_of,
     newest_call,
     ranked_order,
@@ -116,7 +118,7 @@ def test_ranked_order_is_as_shown_then_by_score() -> None:
 
 def test_a_call_that_was_not_reranked_says_why() -> None:
     calls = state_after(PAUSED_STEPS).calls
-    assert why_not_ranked(calls[2], 30) == f"rg's order kept: {len(calls[2].pool)} matches ≤ 30"
+    assert why_not_ranked(calls[2], 30) == "rg's order kept: no more than 30"
     assert why_not_ranked(replace(calls[1], reranked=False), 30) == "rg's order kept"
 
 
@@ -149,6 +151,27 @@ def test_wrapping_counts_cells_and_loses_nothing() -> None:
     assert all(len(piece.replace("漢字", "xxxx")) <= 20 for piece in pieces)
     assert wrapped("a b", 0) == ["a b"]
     assert wrapped("", 40) == [""]
+
+
+def test_a_folded_command_keeps_its_words_and_blanks() -> None:
+    command = "cat scope_1.txt | xargs -d '\\n' rg -n -i -e 'a  b' -e '" + "x" * 50 + "'"
+    lines = folded(command, 40)
+    assert lines[:3] == ["cat scope_1.txt", "  | xargs -d '\\n' rg -n -i", "  -e 'a  b'"]
+    assert lines[3] == "  -e '" + "x" * 34
+    assert all(cell_len(line) <= 40 for line in lines)
+    assert "".join(lines).replace(" ", "") == command.replace(" ", "")
+    assert folded("rg  a", 40) == ["rg  a"]
+    assert folded("a\nb", 40) == ["a", "b"]
+    assert folded(command, 0) == [command]
+    assert folded("", 40) == [""]
+
+
+def test_the_items_of_an_answer_hang() -> None:
+    view = view_after(PAUSED_STEPS + 2)
+    answer = "Evidence:\n- one two three four five six seven eight"
+    rows = entries(replace(view, state=replace(view.state, answer=answer)), (), 30)
+    texts = [entry.row.cells[2].text for entry in rows if len(entry.row.cells) == 3]
+    assert texts[-2:] == ["- one two three four", "  five six seven eight"]
 
 
 def test_the_state_in_words() -> None:
@@ -185,6 +208,23 @@ def test_a_narrow_line_keeps_what_matters() -> None:
     assert "PAUSED before call 7" in text
     assert "gold 2/3" in text
     assert "offline planner" not in text
+
+
+def test_left_and_right_never_touch() -> None:
+    index = index_pieces({"dense": FakeStatus("dense", ready=False, done=1)}, None, UNICODE)
+    left, right = status_pieces(view_after(PAUSED_STEPS), "sample_corpus", index, UNICODE)
+    for width in range(50, 200):
+        text = "".join(piece.text for piece in fitting([*left, *right], width))
+        for first in ("rarg++ ·", "■ PAUSED"):
+            assert first not in text or f"  {first}" in text
+
+
+def test_the_status_names_the_corpus_of_the_run() -> None:
+    view = view_after(PAUSED_STEPS)
+    elsewhere = replace(view, state=replace(view.state, corpus_name="elsewhere"))
+    text = "".join(piece.text for piece in status_pieces(elsewhere, "sample_corpus", [], UNICODE)[0])
+    assert "elsewhere" in text
+    assert "sample_corpus" not in text
 
 
 def test_pieces_of_an_action_go_together() -> None:
@@ -250,6 +290,7 @@ def test_what_people_did_is_told() -> None:
     assert "was    rg a" in text
     assert "no use" in text
     assert "✗ skipped" in text
+    assert "skipped      0.00s" not in text
     assert "me" in text
     assert "look here" in text
     assert "model: no answer" in text

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from threading import Event as Flag
 
+import pytest
+
 from rarg_tui.ui.screens.ask import Ask
 from rarg_tui.ui.screens.edit_call import EditCall
 from rarg_tui.ui.screens.help import Help
 from rarg_tui.ui.screens.insert_call import InsertCall
+from rarg_tui.ui.screens.palette import ActionPalette
 from rarg_tui.ui.wish import Wish
 from tests.ui.app_harness import running
-from tests.ui.fakes import FakeWorkbench
+from tests.ui.fakes import FakeSettings, FakeWorkbench
 from tests.ui.scenario import GOLD, PAUSED_STEPS, QUESTION, ranked_paths
 
 
@@ -425,6 +428,48 @@ async def test_a_failing_step_leaves_the_run_paused() -> None:
         assert run.idle
 
 
+async def test_a_scope_that_is_gone_says_so_where_it_would_be() -> None:
+    workbench = FakeWorkbench(lost="The scope scope_1.txt cannot be read.")
+    async with running(workbench) as run:
+        await run.steps(2)
+        assert "cannot be read" in run.text()
+        assert "Reading scope" not in run.text()
+
+
+async def test_hit_ranks_are_not_cut_off() -> None:
+    async with running() as run:
+        await run.steps(4)
+        assert run.bench.hits.gold.size.width <= run.bench.hits.size.width
+        assert "#1, call 1" in run.text()
+
+
+async def test_prose_is_wrapped_beside_the_scroll_bar() -> None:
+    async with running(size=(110, 30)) as run:
+        await run.press("c")
+        transcript = run.bench.transcript
+        assert transcript.show_vertical_scrollbar
+        rows = [transcript.render_line(y).text for y in range(transcript.room)]
+        assert not [row for row in rows if row.rstrip().endswith("…")]
+
+
+async def test_a_notice_leaves_line_and_keys_free() -> None:
+    async with running(size=(80, 24)) as run:
+        run.bench.say("The run is going on: space pauses it, ctrl+c stops the call at once. " * 2)
+        await run.pilot.pause()
+        shown = run.text().splitlines()
+        assert "stops the call at once" in " ".join(shown)
+        assert "▌" not in "".join(shown[-2:])
+        assert sum("▌ " in line[5:] for line in shown) <= 3
+
+
+async def test_what_waits_is_told_with_the_keys_of_the_settings() -> None:
+    settings = FakeSettings(keys={"step": "f8"})
+    async with running(FakeWorkbench(settings=settings)) as run:
+        for _ in range(3):
+            await run.press("f8")
+        assert "f8 step · e edit · x skip · i insert" in run.text()
+
+
 async def test_zoom_tabs_and_numbers() -> None:
     async with running() as run:
         await run.steps(4)
@@ -501,6 +546,25 @@ async def test_help_and_palette_come_from_the_registry() -> None:
         await run.pilot.press("enter")
         await run.until(lambda: len(run.session.state.turns) == 1)
         await run.settle()
+
+
+async def test_a_page_down_in_a_palette_that_is_not_laid_out() -> None:
+    async with running() as run:
+        await run.pilot.resize_terminal(160, 7)
+        await run.press("ctrl+p")
+        await run.until(lambda: isinstance(run.app.screen, ActionPalette))
+        await run.press("down", "pagedown", "pageup", "escape")
+        await run.until(lambda: run.app.screen is run.bench)
+
+
+@pytest.mark.parametrize("key", ["a", "question_mark", "i", "ctrl+p"])
+async def test_ctrl_q_quits_from_every_dialogue(key: str) -> None:
+    async with running() as run:
+        await run.press(key)
+        assert run.app.screen is not run.bench
+        await run.pilot.press("ctrl+q")
+        await run.pilot.pause()
+        assert run.app.return_code == 0
 
 
 async def test_themes_cycle() -> None:

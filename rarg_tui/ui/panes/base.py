@@ -28,8 +28,8 @@ class ListPane(RowList, inherit_bindings=False):
     PANE: ClassVar[str] = ""
     BINDINGS: ClassVar[list[BindingType]] = LIST_BINDINGS
 
-    def __init__(self, *, empty: str = "", follow: bool = False) -> None:
-        super().__init__(empty=empty, follow=follow, id=self.PANE, classes="pane")
+    def __init__(self, *, empty: str = "", follow: bool = False, id: str = "") -> None:
+        super().__init__(empty=empty, follow=follow, id=id or self.PANE, classes="pane")
         plain_title(self, title_of(self.PANE))
 
     def show(self, view: View) -> None:

@@ -23,7 +23,7 @@ class GoldList(ListPane):
     PANE: ClassVar[str] = "hits"
 
     def __init__(self) -> None:
-        super().__init__(empty="No gold known: g marks a document.")
+        super().__init__(empty="No gold known: g marks a document.", id="gold")
         self._paths: list[str] = []
         self._ranking: ScopePort | None = None
         self._ranks: Mapping[str, int] = {}

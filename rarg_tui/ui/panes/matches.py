@@ -8,7 +8,7 @@ from typing import ClassVar
 from rarg_tui.trace.events import Match
 from rarg_tui.trace.state import CallState
 from rarg_tui.ui.panes.base import ListPane
-from rarg_tui.ui.panes.view import Target, View, command_of, plural, ranked_order
+from rarg_tui.ui.panes.view import Target, View, command_of, ranked_order
 from rarg_tui.ui.widgets.cells import Cell, FunctionSource, Row
 
 _NONE = "Matches come with the first rg."
@@ -29,10 +29,8 @@ def excerpt(
 
 def why_not_ranked(call: CallState, shown: int) -> str:
     """One sentence for a call whose matches kept rg's order."""
-    pool = len(call.pool)
-    if pool <= shown:
-        return f"rg's order kept: {plural(pool, 'match', 'matches')} ≤ {shown}"
-    return "rg's order kept"
+    few = len(call.pool) <= shown
+    return f"rg's order kept: no more than {shown}" if few else "rg's order kept"
 
 
 class _MatchPane(ListPane):

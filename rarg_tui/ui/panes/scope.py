@@ -55,7 +55,7 @@ class ScopePane(ListPane):
             self.name_it()
             return
         if view.ranking is None:
-            self.set_empty(f"Reading scope {scope.number}…")
+            self.set_empty(view.unranked or f"Reading scope {scope.number}…")
         weights = " + ".join(f"{name} {weight:g}" for name, weight in scope.rankers.items())
         self.name_it(
             f"{scope.documents:,} docs",

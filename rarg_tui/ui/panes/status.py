@@ -81,15 +81,15 @@ def index_pieces(
 def status_pieces(
     view: View, corpus: str, index: Sequence[Piece], signs: Glyphs
 ) -> tuple[list[Piece], list[Piece]]:
-    """Corpus and index at the left, the run at the right."""
+    """Corpus and index at the left, the run at the right. A saved run may be of another corpus."""
     state = view.state
     left = [
         Piece(f" rarg {signs.separator}", "primary bold", worth=15),
-        Piece(f" {corpus}", "foreground", worth=30),
+        Piece(f" {state.corpus_name or corpus}", "foreground", worth=30),
     ]
     if state.documents:
         left.append(Piece(f" {state.documents:,} docs", "muted", worth=10))
-    left += [*index, Piece("  ")]
+    left += [*index, Piece("  ", worth=95)]
     right: list[Piece] = []
     if view.opened:
         right.append(Piece(f"{state.strategy} {signs.separator} {state.model}", "foreground", worth=22))

@@ -6,12 +6,15 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from rich.cells import cell_len
+
 from rarg_tui.trace.state import CallState, RunState, TurnState
 from rarg_tui.ui.panes.view import (
     STATE_WORDS,
     Target,
     View,
     command_of,
+    folded,
     matches_of,
     plural,
     seconds,
@@ -113,14 +116,16 @@ def _turn(view: View, turn: TurnState, unfolded: Collection[str], room: int) -> 
     key = f"turn {turn.number}"
     is_open = key in unfolded
     paragraphs = [line for line in text.splitlines() if line.strip()]
-    first, *more = [line for paragraph in paragraphs for line in wrapped(paragraph, room)]
-    sign = view.glyphs.expanded if is_open else view.glyphs.collapsed
-    shown = first if is_open or not more else " ".join(text.split())
-    cells = (_number(turn.number), Cell(sign if more else "", "muted", 1), Cell(shown, "muted italic"))
-    yield Entry(Row(cells), fold=key)
+    first, more = " ".join(text.split()), list[str]()
     if is_open:
-        for line in more:
-            yield Entry(_detail(view, line, "muted italic"))
+        first, *more = [line for paragraph in paragraphs for line in wrapped(paragraph, room)]
+    # What is folded is not wrapped: of a long run nearly everything is.
+    unfolds = bool(more) if is_open else len(paragraphs) > 1 or cell_len(first) > room >= 16
+    sign = view.glyphs.expanded if is_open else view.glyphs.collapsed
+    cells = (_number(turn.number), Cell(sign if unfolds else "", "muted", 1), Cell(first, "muted italic"))
+    yield Entry(Row(cells), fold=key)
+    for line in more:
+        yield Entry(_detail(view, line, "muted italic"))
 
 
 def _call(view: View, call: CallState, unfolded: Collection[str], room: int) -> Iterator[Entry]:
@@ -168,14 +173,14 @@ def _call_row(view: View, call: CallState, is_open: bool, selected: bool) -> Row
             Cell(" ".join(command.split()), name_style),
             Cell(outcome.replace("→", signs.arrow), tone, max(7, len(outcome)), "right"),
             Cell(gold, "gold bold", 2),
-            Cell("" if call.waiting else seconds(elapsed), "muted", 5, "right"),
+            Cell(seconds(elapsed) if call.elapsed_ms else "", "muted", 5, "right"),
         )
     )
 
 
 def _outcome(state: RunState, call: CallState) -> str:
-    made = next((scope for scope in state.scopes if scope.call == call.number), None)
-    if made is not None:
+    made = state.scope(call.scope) if call.tool == "embed_recall" else None
+    if made is not None and made.call == call.number:
         return f"{made.documents:,} docs"
     return matches_of(call) or ("" if call.tool == "bash" else STATE_WORDS["ok"])
 
@@ -184,7 +189,8 @@ def _call_details(view: View, call: CallState, room: int) -> Iterator[Entry]:
     number = call.number
 
     def lines(label: str, text: str, style: str = "muted") -> Iterator[Entry]:
-        for at, line in enumerate(wrapped(text, room - len(label))):
+        fold = folded if label in ("was    ", "asked  ", "ran    ") else wrapped
+        for at, line in enumerate(fold(text, room - len(label))):
             yield Entry(_detail(view, (label if at == 0 else " " * len(label)) + line, style), number)
 
     if call.edited_from is not None:
@@ -227,9 +233,9 @@ def _next(view: View, room: int) -> Iterator[Entry]:
     yield Entry(_note(signs.collapsed, f"next: {view.next_step}", "paused bold"), number)
     if waiting is not None and view.live:
         for text in will_run(view.state, waiting):
-            for line in wrapped(text, room):
-                yield Entry(_detail(view, line), number)
-        yield Entry(_note("", "s run it · e edit · x skip · i insert before it", "muted"), number)
+            for line in folded(text, room):
+                yield Entry(_detail(view, line, "foreground"), number)
+        yield Entry(_note("", view.offers, "muted"), number)
 
 
 def _end(view: View, unfolded: Collection[str], room: int) -> Iterator[Entry]:
@@ -252,8 +258,9 @@ def _end(view: View, unfolded: Collection[str], room: int) -> Iterator[Entry]:
         target = next((found[2] for found in _citations(state, line)), None)
         if line.strip() in state.citations:
             target = Target(line.strip())
-        for at, piece in enumerate(wrapped(line, room)):
-            yield Entry(_answer_line(view, piece, at == 0), target=target)
+        item = "  " if line.startswith("- ") else ""
+        for at, piece in enumerate(wrapped(line, room - len(item))):
+            yield Entry(_answer_line(view, (item if at else "") + piece, at == 0), target=target)
     for place, path in enumerate(state.ranking, start=1):
         mark = view.gold_mark(path)
         yield Entry(_detail(view, f"{place:>2}. {mark + ' ' if mark else ''}{path}"), target=Target(path))

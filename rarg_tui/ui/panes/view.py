@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 
 from rarg_tui.trace.events import Match
 from rarg_tui.trace.state import CallState, RunState, ScopeState
@@ -34,8 +34,9 @@ class Target:
 @dataclass(frozen=True, slots=True)
 class View:
     """``call`` is the selected call, ``scope`` the scope that it made or searched, ``ranking`` that
-    scope's documents once they are loaded, ``found`` what a running rg has found so far; ``hint`` is what
-    is said while there is no run."""
+    scope's documents once they are loaded (``unranked`` why they cannot be), ``found`` what a running rg
+    has found so far; ``hint`` is what is said while there is no run, ``offers`` what can be done with the
+    call that waits."""
 
     state: RunState = field(default_factory=RunState)
     opened: bool = False
@@ -46,8 +47,10 @@ class View:
     call: CallState | None = None
     scope: ScopeState | None = None
     ranking: ScopePort | None = None
+    unranked: str = ""
     found: Sequence[Match] | None = None
     hint: str = ""
+    offers: str = ""
     follow: bool = True
     glyphs: Glyphs = field(default_factory=glyphs)
 
@@ -133,6 +136,34 @@ def wrapped(text: str, width: int) -> list[str]:
         else:
             line, used = (f"{line} {word}", used + 1 + room) if line else (word, room)
     return [*lines, line]
+
+
+def folded(command: str, width: int) -> list[str]:
+    """``command`` in lines of at most ``width`` terminal cells (unbroken where there is no room to speak of).
+    A pipe and an ``-e`` begin a line. Only blanks at the breaks are left out."""
+    lines: list[str] = []
+    for text in command.splitlines() or [""]:
+        if width < 16 or cell_len(text) <= width:
+            lines.append(text)
+            continue
+        first, *more = re.split(r"\s+(?=\|\s|-e\s)", text)
+        lines += _broken(first, width)
+        for part in more:
+            lines += [f"  {line}" for line in _broken(part, width - 2)]
+    return lines
+
+
+def _broken(text: str, width: int) -> list[str]:
+    lines = [""]
+    for word in re.findall(r"\s*\S+", text):
+        if cell_len(word) > width:
+            # A pattern, mostly: it stays with its option, and is cut where the line ends.
+            lines[-1:] = chop_cells(lines[-1] + word, width)
+        elif lines[-1] and cell_len(lines[-1] + word) > width:
+            lines.append(word.lstrip())
+        else:
+            lines[-1] += word
+    return lines
 
 
 def plural(count: int, one: str, many: str = "") -> str:

@@ -14,6 +14,10 @@ from rarg_tui.ui.safe_text import safe, safe_lines
 Result = TypeVar("Result")
 
 
+#: Dialogues take all keys but those of priority; what always quits must quit from them too.
+QUIT = Binding("ctrl+q", "app.do('quit')", "Quit", show=False)
+
+
 class Dialog(ModalScreen[Result]):
     """A modal screen; its box is the one widget with the class ``box``."""
 
@@ -58,7 +62,7 @@ class Dialog(ModalScreen[Result]):
         border: round $border;
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False), QUIT]
 
 
 class SafeTextArea(TextArea):

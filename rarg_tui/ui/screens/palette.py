@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.binding import Binding, BindingType
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
 from rarg_tui.ui.actions import key_names
+from rarg_tui.ui.screens.dialog import QUIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,3 +41,18 @@ class Actions(Provider):
             score = max(matcher.match(label), matcher.match(text) * 0.8)
             if score > 0:
                 yield Hit(score, matcher.highlight(label), run, help=text)
+
+
+class ActionPalette(CommandPalette):
+    """Textual's palette, but for a page down that ends the app while the list is not laid out yet."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pagedown", "page('down')", "Next page", show=False),
+        Binding("pageup", "page('up')", "Previous page", show=False),
+        QUIT,
+    ]
+
+    async def action_page(self, way: str) -> None:
+        commands = self.query_one(CommandList)
+        if commands.size.height:
+            await commands.run_action(f"page_{way}")

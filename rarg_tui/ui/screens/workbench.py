@@ -12,7 +12,7 @@ from textual.containers import Horizontal
 from rarg_tui.corpus.progress import Progress
 from rarg_tui.ui import actions, messages
 from rarg_tui.ui.bridge import Bridge
-from rarg_tui.ui.glyphs import ASCII, glyphs
+from rarg_tui.ui.glyphs import glyphs
 from rarg_tui.ui.panes.command_bar import CommandBar
 from rarg_tui.ui.panes.document import DocumentPane
 from rarg_tui.ui.panes.hits import HitsPane
@@ -60,9 +60,10 @@ class WorkbenchScreen(Controls, inherit_bindings=False):
         self._found: Sequence[Match] | None = None
         self._scopes: dict[int, ScopePort] = {}
         self._wanted_scopes: set[int] = set()
+        self._lost_scopes: dict[int, str] = {}
         self._shown: dict[str, View] = {}
         self._glyphs = glyphs()
-        self.set_class(self._glyphs is ASCII, "-ascii")
+        self._offers = ""
         self.status = Line(id="status")
         self.tabs = Line(id="tabs")
         self.footer = Line(id="footer")
@@ -94,6 +95,8 @@ class WorkbenchScreen(Controls, inherit_bindings=False):
         yield PlainStatic(TINY, id="tiny")
 
     def on_mount(self) -> None:
+        offered = [one for one in self.registry() if one.id in ("step", "edit", "skip", "insert")]
+        self._offers = " · ".join(f"{actions.key_name(one.keys)} {one.label}" for one in offered)
         self.place(self.arrangement)
         self.render_view()
         self.call_after_refresh(self._begin)
@@ -187,7 +190,9 @@ class WorkbenchScreen(Controls, inherit_bindings=False):
             call=call,
             scope=scope,
             ranking=self._scopes.get(scope.number) if scope is not None else None,
+            unranked=self._lost_scopes.get(scope.number, "") if scope is not None else "",
             found=self._found if not self.chosen else None,
+            offers=self._offers,
             follow=not self.chosen,
             glyphs=self._glyphs,
         )
@@ -233,6 +238,7 @@ class WorkbenchScreen(Controls, inherit_bindings=False):
         self._found = None
         self._scopes.clear()
         self._wanted_scopes.clear()
+        self._lost_scopes.clear()
         self.render_view()
         self.transcript.follow()
         if message.session.notices:
@@ -257,7 +263,10 @@ class WorkbenchScreen(Controls, inherit_bindings=False):
 
     def on_scope_loaded(self, message: messages.ScopeLoaded) -> None:
         if message.session is self.bridge.session:
-            self._scopes[message.number] = message.scope
+            if message.scope is not None:
+                self._scopes[message.number] = message.scope
+            else:
+                self._lost_scopes[message.number] = message.sentence
             self.render_view()
 
     def on_document_loaded(self, message: messages.DocumentLoaded) -> None:
