@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from threading import Event as Cancel
 from typing import Any
 
-from rarg_tui.agent import planner_shown as shown
 from rarg_tui.agent import planner_terms as terms
 from rarg_tui.agent.model import Reply, Request
 from rarg_tui.agent.planner_answer import MOST_CITED, answer
 from rarg_tui.agent.planner_evidence import Evidence, Lead, Weights
+from rarg_tui.agent.planner_history import History, listing
 from rarg_tui.agent.planner_names import Rarity
 from rarg_tui.trace.events import ToolCall
 from rarg_tui.trace.state import RunState
@@ -48,6 +48,8 @@ class Bounds:
     read_before: int = 20
     #: Question words that one search pairs.
     words: int = 6
+    #: Names of the question that are looked for.
+    asked: int = 4
     #: Names that one search looks for, …
     names: int = 3
     #: … the documents that all of them but the first may be expected in, …
@@ -84,150 +86,134 @@ class OfflinePlanner:
     def reply(self, request: Request, cancel: Cancel | None = None) -> Reply:
         """The next call or calls, or the answer. Takes some ten milliseconds, so ``cancel`` is not
         looked at."""
-        evidence = Evidence(request.question, request.state, self._rarity, self._weights)
+        state = request.state
+        evidence = Evidence(request.question, state, self._rarity, self._weights)
         if not request.force_answer:
-            steps = (self._rank, self._look, self._names, self._words, self._read, self._follow, self._list)
-            for step in steps:
-                if reply := step(request, evidence):
-                    return reply
+            history = History(state)
+            if not state.scopes and not history.ranked:
+                query = {"query": request.question}
+                return _reply(state, "Ranking the documents by the question.", ("embed_recall", query))
+            if state.scopes and state.scopes[-1].documents:
+                steps = (self._look, self._names, self._words, self._read, self._follow, self._fill)
+                for step in steps:
+                    if reply := step(request, evidence, history):
+                        return reply
         return answer(evidence, request.profile.answer_form == "ranking")
 
-    def _rank(self, request: Request, evidence: Evidence) -> Reply | None:
-        if request.state.scopes or any(call.tool == "embed_recall" for call in request.state.calls):
-            return None
-        query = {"query": request.question}
-        return _reply(request.state, "Ranking the documents by the question.", ("embed_recall", query))
-
-    def _look(self, request: Request, evidence: Evidence) -> Reply | None:
+    def _look(self, request: Request, evidence: Evidence, history: History) -> Reply | None:
         """Without entry points the best documents themselves are where to begin."""
-        state = request.state
-        if request.strategy.entry_points or not _can_search(state):
+        if request.strategy.entry_points and evidence.facts:
             return None
-        if not any(map(shown.is_listing, state.calls)):
-            return self._listing(state)
+        if not history.listed:
+            return _listing(request.state)
         best = list(evidence.shown)[: self._bounds.first_reads]
-        if shown.read_paths(state) or not best:
+        if history.read or not best:
             return None
         reads = [("read", {"path": path, "limit": self._bounds.read_lines}) for path in best]
-        return _reply(state, "Reading the best documents of the scope.", *reads)
+        return _reply(request.state, "Reading the best documents of the scope.", *reads)
 
-    def _names(self, request: Request, evidence: Evidence) -> Reply | None:
-        tried = shown.patterns(request.state)
-        leads = [
+    def _names(self, request: Request, evidence: Evidence, history: History) -> Reply | None:
+        names = [
             lead
             for lead in evidence.asked
-            if lead.clue.expected <= self._bounds.most_documents and lead.clue.pattern not in tried
+            if lead.clue.expected <= self._bounds.most_documents and not history.tried(lead.clue.pattern)
         ]
-        return self._search(request.state, "The question names {}; looking for {} in scope {}.", leads[:4])
+        return _look_for(request.state, "The question names", names[: self._bounds.asked]) if names else None
 
-    def _words(self, request: Request, evidence: Evidence) -> Reply | None:
+    def _words(self, request: Request, evidence: Evidence, history: History) -> Reply | None:
         """Lines with two words of the question: of each half by itself where the question is long, since
         its steps have their answers in different places."""
-        state = request.state
-        if not _can_search(state):
-            return None
-        tried = shown.patterns(state)
+
+        def rarest(words: Sequence[str], most: int) -> list[str]:
+            return sorted(words, key=lambda word: -evidence.terms[word])[:most]
+
+        most = self._bounds.words
         order = list(evidence.terms)
         half = (len(order) + 1) // 2
-        parts = [order] if len(order) <= self._bounds.words else [order[:half], order[half:]]
-        for part in parts:
-            rarest = sorted(part, key=lambda word: -evidence.terms[word])[: self._bounds.words]
-            patterns = _pairs(rarest)
-            if patterns and not tried.issuperset(patterns):
-                which = "" if len(parts) == 1 else f" {'first' if part is parts[0] else 'second'} half of the"
-                text = f"Looking for lines with two words of the{which} question."
-                return _grep(state, text, patterns)
-        rarest = sorted(order, key=lambda word: -evidence.terms[word])[: self._bounds.names]
-        alone = [terms.stem_pattern(word) for word in rarest]
-        if alone and not evidence.facts and not tried.issuperset(alone):
-            return _grep(state, "No line holds two words of the question; looking for single ones.", alone)
+        parts = {"question": order}
+        if len(order) > most:
+            parts = {"first half of the question": order[:half], "second half of the question": order[half:]}
+        for name, part in parts.items():
+            patterns = _pairs(rarest(part, most))
+            if patterns and not history.tried(*patterns):
+                return _grep(request.state, f"Looking for lines with two words of the {name}.", patterns)
+        alone = [terms.stem_pattern(word) for word in rarest(order, self._bounds.names)]
+        if alone and not history.found and not history.tried(*alone):
+            return _grep(request.state, "Nothing found yet; looking for single words of the question.", alone)
         return None
 
-    def _read(self, request: Request, evidence: Evidence) -> Reply | None:
-        """The document that the last search led to by a name, if it is among the best: what a name has to
-        tell need not stand in the line that holds it."""
-        state = request.state
-        before = shown.read_paths(state)
-        most = self._bounds.reads + (0 if request.strategy.entry_points else self._bounds.first_reads)
-        if not state.calls or len(before) >= most or len(state.calls) >= self._bounds.calls:
+    def _read(self, request: Request, evidence: Evidence, history: History) -> Reply | None:
+        """The document that the last search led to by a name, if it is among the best: what it has to
+        tell need not stand in the line that holds the name."""
+        state, bounds = request.state, self._bounds
+        most = bounds.reads + (0 if request.strategy.entry_points else bounds.first_reads)
+        if len(history.read) >= most or len(state.calls) >= bounds.calls:
             return None
-        for path in evidence.ranking()[: self._bounds.worth_reading]:
-            hit = state.hits.get(path)
-            lead = evidence.led_to(path)
-            if path in before or lead is None or hit is None or hit.calls[0] != state.calls[-1].number:
+        for path in evidence.ranking()[: bounds.worth_reading]:
+            hit, lead = state.hits.get(path), evidence.led_to(path)
+            if path in history.read or lead is None or hit is None or hit.calls[0] != state.calls[-1].number:
                 continue
-            first = max(1, evidence.best(path)[0][0].line - self._bounds.read_before)
-            arguments = {"path": path, "offset": first, "limit": self._bounds.read_lines}
+            first = max(1, evidence.best(path)[0][0].line - bounds.read_before)
+            arguments = {"path": path, "offset": first, "limit": bounds.read_lines}
             return _reply(state, f"{lead.text} leads to {path}; reading it.", ("read", arguments))
         return None
 
-    def _follow(self, request: Request, evidence: Evidence) -> Reply | None:
+    def _follow(self, request: Request, evidence: Evidence, history: History) -> Reply | None:
         """The names worth most that have not been looked for, or of which a search together with other
         names did not show all."""
         state, bounds = request.state, self._bounds
-        if len(state.calls) >= bounds.calls or self._is_stale(state, evidence):
+        if len(state.calls) >= bounds.calls or self._is_stale(state, evidence, history):
             return None
-        tried, exhausted = shown.patterns(state), shown.exhausted(state)
         chosen: list[Lead] = []
         crowd = bounds.crowd
         for lead in sorted(evidence.leads.values(), key=lambda lead: (-lead.worth, lead.clue.key)):
             pattern, expected = lead.clue.pattern, lead.clue.expected
             if lead.worth < max(bounds.worth, bounds.equal * chosen[0].worth if chosen else 0.0):
                 break
-            if pattern in exhausted or expected > bounds.most_documents or len(chosen) >= bounds.names:
+            if history.exhausted(pattern) or expected > bounds.most_documents:
                 continue
-            if pattern in tried:
+            if history.tried(pattern):
                 if not chosen and lead.worth >= bounds.worth_again:
-                    text = "Not all lines with {} were shown; looking for {} alone in scope {}."
-                    return self._search(state, text, [lead])
-            elif not chosen or expected <= crowd:
+                    text = f"Not all lines with {lead.text} were shown; looking for it alone."
+                    return _grep(state, text, [pattern])
+            elif not chosen or (expected <= crowd and len(chosen) < bounds.names):
                 chosen.append(lead)
                 crowd -= expected
-        source = chosen[0].source if chosen else None
-        who = source.path if source and len(chosen) == 1 else "What was found"
-        return self._search(state, who + " names {}; looking for {} in scope {}.", chosen)
+        if not chosen:
+            return None
+        source = chosen[0].source
+        only = source is not None and all(lead.source and lead.source.path == source.path for lead in chosen)
+        return _look_for(state, f"{source.path} names" if only and source else "The best lines name", chosen)
 
-    def _list(self, request: Request, evidence: Evidence) -> Reply | None:
+    def _fill(self, request: Request, evidence: Evidence, history: History) -> Reply | None:
         """A ranking needs ten documents: where fewer were seen, the scope's own order gives the rest."""
-        state = request.state
-        if request.profile.answer_form != "ranking" and evidence.facts:
+        ranking = request.profile.answer_form == "ranking"
+        if not ranking or history.listed or len(evidence.shown) >= MOST_CITED:
             return None
-        if len(evidence.shown) >= MOST_CITED or any(map(shown.is_listing, state.calls)):
-            return None
-        return self._listing(state) if _can_search(state) else None
+        return _listing(request.state)
 
-    def _is_stale(self, state: RunState, evidence: Evidence) -> bool:
+    def _is_stale(self, state: RunState, evidence: Evidence, history: History) -> bool:
         """Whether the last searches for names brought none of the documents that are now the best."""
-        leads = {lead.clue.pattern for lead in evidence.leads.values()}
-        last = [number for number, patterns in shown.searches(state) if not leads.isdisjoint(patterns)]
+        leads = {lead.clue.pattern.lower() for lead in evidence.leads.values()}
+        last = [number for number, patterns in history.searches if not leads.isdisjoint(patterns)]
         best = evidence.ranking()[:MOST_CITED]
         first = {state.hits[path].calls[0] for path in best if path in state.hits}
         return len(last) >= self._bounds.stale and first.isdisjoint(last[-self._bounds.stale :])
 
-    def _listing(self, state: RunState) -> Reply:
-        scope = state.scopes[-1].number
-        command = shown.listing(scope, MOST_CITED)
-        return _reply(state, f"Listing the best documents of scope {scope}.", ("bash", {"command": command}))
 
-    def _search(self, state: RunState, text: str, leads: Sequence[Lead]) -> Reply | None:
-        """A search for names; ``text`` has room for them, for how to refer to them, and for the scope."""
-        if not leads or not _can_search(state):
-            return None
-        named = [lead.text for lead in leads]
-        listed = " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
-        if "alone" in text:
-            refer = "it"
-        else:
-            refer = "that name" if len(named) == 1 else "these names"
-        return _grep(
-            state,
-            text.format(listed, refer, state.scopes[-1].number),
-            [lead.clue.pattern for lead in leads],
-        )
+def _listing(state: RunState) -> Reply:
+    scope = state.scopes[-1].number
+    command = {"command": listing(scope, MOST_CITED)}
+    return _reply(state, f"Listing the best documents of scope {scope}.", ("bash", command))
 
 
-def _can_search(state: RunState) -> bool:
-    return bool(state.scopes) and state.scopes[-1].documents > 0
+def _look_for(state: RunState, who: str, leads: Sequence[Lead]) -> Reply:
+    """A search for names, with a sentence that says who names them."""
+    names = [lead.text for lead in leads]
+    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    refer = "these names" if len(names) > 1 else "that name"
+    text = f"{who} {listed}; looking for {refer} in scope {state.scopes[-1].number}."
+    return _grep(state, text, [lead.clue.pattern for lead in leads])
 
 
 def _pairs(words: Sequence[str]) -> list[str]:

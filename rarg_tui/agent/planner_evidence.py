@@ -32,6 +32,10 @@ class Weights:
     partial: float = 0.9
     #: What remains of the weight of a sentence whose document holds no rare name of the question.
     unanchored: float = 0.7
+    #: The share of a sentence's weight that hangs on its document's rank in the scope, …
+    rank: float = 0.1
+    #: … and the rank at which half of that is lost.
+    rank_half: float = 20.0
     #: What remains of a sentence's weight on the way over a name to another document.
     hop: float = 0.95
     #: What a document loses that is not called by the name, where another one is.
@@ -68,8 +72,8 @@ class Evidence:
 
     def __init__(self, question: str, state: RunState, rarity: Rarity, weights: Weights) -> None:
         self.rarity = rarity
-        self._state = state
         self.weights = weights
+        self._hits = state.hits
         self.shown = planner_shown.documents(state)
         self.facts = [fact for shown in self.shown.values() for fact in shown.facts()]
         parsed = [terms.parse(fact.text) for fact in self.facts]
@@ -84,6 +88,8 @@ class Evidence:
         self.terms = self._terms(question)
         self.asked = self._asked(question)
         self.leads: dict[tuple[str, ...], Lead] = {}
+        #: The key of the lead that gave a fact its weight, where a name did.
+        self._via: dict[int, tuple[str, ...]] = {}
         self.weight = self._direct()
         self._spread()
 
@@ -123,13 +129,10 @@ class Evidence:
             most = most or top
             for i, score in enumerate(scores):
                 best[i] = max(best[i], worth * min(1.0, top / most) * (score / top) ** self.weights.steepness)
-        import os
-        pr, half = float(os.environ.get("PR", 0)), float(os.environ.get("HALF", 20))
-        if pr:
-            for i, fact in enumerate(self.facts):
-                hit = self._state.hits.get(fact.path)
-                rank = hit.rank if hit and hit.rank else 1000
-                best[i] *= 1 - pr + pr * half / (half + rank)
+        ranks = {path: hit.rank for path, hit in self._hits.items() if hit.rank}
+        for i, fact in enumerate(self.facts):
+            first = self.weights.rank_half / (self.weights.rank_half + ranks.get(fact.path, math.inf))
+            best[i] *= 1 - self.weights.rank * (1 - first)
         anchored = {
             self.facts[i].path
             for lead in self.asked
@@ -181,10 +184,8 @@ class Evidence:
     def _spread(self) -> None:
         """From each fact to the names in it, from each name to the facts that hold it, the heaviest
         first: a fact's weight is that of the best chain that leads to it."""
-        self._via: dict[int, tuple[str, ...]] = {}
-        via = self._via
         for lead in self.asked:
-            self._pull(lead, via)
+            self._pull(lead)
         asked = {lead.clue.key for lead in self.asked}
         heap = [(-weight, i) for i, weight in enumerate(self.weight) if weight >= self.weights.least]
         heapq.heapify(heap)
@@ -192,21 +193,21 @@ class Evidence:
             weight, i = heapq.heappop(heap)
             if -weight < self.weight[i]:
                 continue  # a better chain has come here since
-            for lead in self._named(i, via.get(i, ())):
+            for lead in self._named(i):
                 known = self.leads.get(lead.clue.key)
                 if lead.clue.key in asked or (known and known.worth >= lead.worth):
                     continue
                 self.leads[lead.clue.key] = lead
-                for j in self._pull(lead, via):
+                for j in self._pull(lead):
                     heapq.heappush(heap, (-self.weight[j], j))
 
-    def _named(self, i: int, via: tuple[str, ...]) -> Iterator[Lead]:
+    def _named(self, i: int) -> Iterator[Lead]:
         """The leads that a fact gives. A name counts the less, the farther it stands from a word of the
         question, or from the name that led here."""
-        fact, parsed = self.facts[i], self._parsed[i]
+        fact, parsed, via = self.facts[i], self._parsed[i], self._via.get(i, ())
         anchors = [k for k, t in enumerate(parsed.tokens) if t.folded in via or t.stem in self.terms] or [0]
         for name in parsed.names:
-            if len(name.words) == 1 and name.words[0].casefold() in self._common:
+            if len(name.words) == 1 and terms.folded(name.words[0]) in self._common:
                 continue
             clue = self.rarity.clue(name.words)
             if clue is None or clue.expected == 1:
@@ -220,7 +221,7 @@ class Evidence:
                 if worth >= self.weights.least:
                     yield Lead(name.text, clue, strength, worth, fact)
 
-    def _pull(self, lead: Lead, via: dict[int, tuple[str, ...]]) -> list[int]:
+    def _pull(self, lead: Lead) -> list[int]:
         """Raises the weight of the facts that hold a name; gives those that rose."""
         found = sorted(self._holding(lead.clue.key))
         content = lead.clue.content
@@ -241,7 +242,7 @@ class Evidence:
             weight = self.weights.hop * lead.strength * part * (1 - loss)
             if weight > self.weight[i]:
                 self.weight[i] = weight
-                via[i] = lead.clue.key
+                self._via[i] = lead.clue.key
                 rose.append(i)
         return rose
 

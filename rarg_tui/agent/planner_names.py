@@ -14,11 +14,14 @@ from rarg_tui.agent import planner_terms as terms
 #: The rarest word of a name finds it without the others when at most so many documents hold it.
 _ALONE = 12
 
+#: What a word counts that cannot be counted: rare, but in more than one document.
+_UNCOUNTED = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Clue:
     """How to find a name: the folded words that every finding holds, all its words that carry meaning,
-    a pattern, and how many documents that pattern may find."""
+    a pattern (for searches that ignore case), and how many documents it may find."""
 
     key: tuple[str, ...]
     content: tuple[str, ...]
@@ -39,10 +42,12 @@ class Rarity:
         self._clues: dict[tuple[tuple[str, ...], bool], Clue | None] = {}
 
     def count(self, word: str) -> int:
-        """In how many documents ``word`` occurs; of a number with letters, its rarest part."""
+        """In how many documents ``word`` occurs; of a number with letters, its rarest part. Words of
+        scripts without spaces cannot be counted by the lexical ranker and are taken to be rare."""
         if word not in self._known:
             parts = re.findall(r"[^\W_]+", word)
-            self._known[word] = min(self._frequencies(parts), default=0) if parts else 0
+            known = min(self._frequencies(parts), default=0) if parts else 0
+            self._known[word] = known or (_UNCOUNTED if terms.unspaced(word) else 0)
         return self._known[word]
 
     def idf(self, word: str) -> float:
@@ -61,22 +66,20 @@ class Rarity:
         return self._clues[words, whole]
 
     def _clue(self, words: tuple[str, ...], whole: bool) -> Clue | None:
-        content = tuple(dict.fromkeys(word.casefold() for word in words if terms.is_content(word)))
-        known = {word: self.count(word) for word in content}
-        # Words are counted as the lexical ranker cuts them, which it cannot do for unspaced scripts.
-        if not content or not (any(known.values()) or any(map(terms.unspaced, content))):
+        originals = {terms.folded(word): word for word in reversed(words) if terms.is_content(word)}
+        content = tuple(reversed(originals))
+        if not any(map(self.count, content)):
             return None
         # Of equals the last one: a family name is a better key than a given name.
-        rare = min(reversed(content), key=lambda word: known[word] or self._documents)
-        count = known[rare] or 1
+        rare = min(originals, key=lambda word: self.count(word) or self._documents)
+        count = self.count(rare)
         if len(content) == 1 or (count <= _ALONE and not rare.isdigit()):
-            return Clue((rare,), content, terms.word_pattern(rare), count)
-        folded = tuple(word.casefold() for word in words)
+            return Clue((rare,), content, terms.word_pattern(originals[rare]), count)
         if not whole:
-            begin = max(0, min(folded.index(rare) - 1, len(folded) - 3))
-            folded = folded[begin : begin + 3]
+            begin = max(0, min(words.index(originals[rare]) - 1, len(words) - 3))
+            words = words[begin : begin + 3]
         expected = min(count, max(2, round(self.together(content))))
-        return Clue(folded, content, terms.phrase_pattern(folded), expected)
+        return Clue(tuple(map(terms.folded, words)), content, terms.phrase_pattern(words), expected)
 
 
 @lru_cache(maxsize=16384)

@@ -138,14 +138,15 @@ def stem(word: str) -> str:
 
 
 def folded(word: str) -> str:
-    """``word`` without case, and with its accents in one piece."""
-    return word.casefold() if word.isascii() else unicodedata.normalize("NFC", word.casefold())
+    """``word`` without case, and with its accents in one piece. Not casefolded: "ß" must stay what
+    ripgrep can find."""
+    return word.lower() if word.isascii() else unicodedata.normalize("NFC", word.lower())
 
 
 @lru_cache(maxsize=65536)
 def is_content(word: str) -> bool:
     """Whether a word can carry meaning: not a function word, not a lone letter of an alphabet."""
-    return word.casefold() not in STOP_WORDS and (len(word) > 1 or word.isdigit() or _is_han(word))
+    return word.lower() not in STOP_WORDS and (len(word) > 1 or word.isdigit() or _is_han(word))
 
 
 def unspaced(word: str) -> bool:

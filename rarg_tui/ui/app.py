@@ -129,7 +129,7 @@ class RargApp(App[int], inherit_bindings=False):
         if identity in ("quit", "interrupt"):
             self._leave(1 if bench is not None and bench.bridge.faults else 0)
         elif identity == "palette" and bench is not None:
-            self._open_palette()
+            self.action_command_palette()
 
     def _interrupt(self, bench: WorkbenchScreen) -> None:
         """The first stops what runs, the second ends the program."""
@@ -140,7 +140,8 @@ class RargApp(App[int], inherit_bindings=False):
         stopped = bench.bridge.interrupt()
         bench.say("Stopping; ctrl+c again quits." if stopped else "Press ctrl+c again to quit.")
 
-    def _open_palette(self) -> None:
+    def action_command_palette(self) -> None:
+        """Textual's own binding comes here as well."""
         from rarg_tui.ui.screens.palette import ActionPalette
 
         if not isinstance(self.screen, ActionPalette):

@@ -126,6 +126,9 @@ def variable_defaults() -> dict[str, str]:
 
 def _read(file: Path) -> Theme:
     """Raises ``_Bad``."""
+    if not file.is_file():
+        # A pipe would never end, nor come to a start.
+        raise _Bad("it is no file")
     try:
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)

@@ -16,6 +16,7 @@ from rarg_tui.trace.events import ToolCall
 from rarg_tui.workbench import Workbench
 from tests import small
 
+
 class ScriptedModel:
     """Gives the next of its replies at each turn; an exception is raised."""
 

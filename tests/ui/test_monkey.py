@@ -12,7 +12,8 @@ from rarg_tui.ui.actions import ACTIONS
 from tests.ui.app_harness import Running, running
 
 ENDS = {"q", "ctrl+q", "ctrl+c"}
-KEYS = sorted({key for one in ACTIONS for key in one.keys.split(",")} - ENDS) + [
+KEYS = [
+    *sorted({key for one in ACTIONS for key in one.keys.split(",")} - ENDS),
     *("backspace", "delete", "ctrl+s", "f2", "ctrl+k", "ctrl+w", "ctrl+z", "ctrl+home", "shift+left"),
     *("r", "d", "w", "left_square_bracket", "slash", "right_square_bracket", "quotation_mark"),
 ]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import tomllib
 from itertools import combinations
 from pathlib import Path
@@ -159,6 +160,17 @@ def test_a_bad_file_is_left_out_with_one_sentence(tmp_path: Path, text: str | by
     assert says in problems[0]
     assert problems[0].endswith(".")
     assert "\n" not in problems[0]
+
+
+def test_what_is_no_file_is_left_out(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.toml")
+    (tmp_path / "folder.toml").mkdir()
+    (tmp_path / "gone.toml").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "linked.toml").symlink_to(write(tmp_path, GOOD, "kept"))
+    themes, problems = load_themes([tmp_path])
+    assert [theme.name for theme in themes] == ["mine"]
+    assert len(problems) == 3
+    assert all("it is no file" in problem for problem in problems)
 
 
 def test_a_name_is_taken_once(tmp_path: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from threading import Event as Flag
 
 import pytest
+from textual.command import CommandList
 
+from rarg_tui.trace.events import RunEnded
 from rarg_tui.ui.screens.ask import Ask
 from rarg_tui.ui.screens.edit_call import EditCall
 from rarg_tui.ui.screens.help import Help
@@ -14,7 +17,7 @@ from rarg_tui.ui.screens.palette import ActionPalette
 from rarg_tui.ui.wish import Wish
 from tests.ui.app_harness import running
 from tests.ui.fakes import FakeSettings, FakeWorkbench
-from tests.ui.scenario import GOLD, PAUSED_STEPS, QUESTION, ranked_paths
+from tests.ui.scenario import GOLD, PAUSED_STEPS, QUESTION, ranked_paths, script
 
 
 async def test_the_demo_loads_the_question_and_waits() -> None:
@@ -444,7 +447,13 @@ async def test_hit_ranks_are_not_cut_off() -> None:
 
 
 async def test_prose_is_wrapped_beside_the_scroll_bar() -> None:
-    async with running(size=(110, 30)) as run:
+    *before, last = script()
+    # Lines of an odd and of an even length: one of them takes all the room.
+    answer = "a " * 99 + "\n" + "bb " + "a " * 99
+    ended = [
+        replace(event, answer=f"{answer}\n" * 9) if isinstance(event, RunEnded) else event for event in last
+    ]
+    async with running(FakeWorkbench(groups=[*before, ended])) as run:
         await run.press("c")
         transcript = run.bench.transcript
         assert transcript.show_vertical_scrollbar
@@ -550,9 +559,11 @@ async def test_help_and_palette_come_from_the_registry() -> None:
 
 async def test_a_page_down_in_a_palette_that_is_not_laid_out() -> None:
     async with running() as run:
-        await run.pilot.resize_terminal(160, 7)
-        await run.press("ctrl+p")
-        await run.until(lambda: isinstance(run.app.screen, ActionPalette))
+        await run.pilot.resize_terminal(1, 1)
+        await run.press("ctrl+p", "s", "t")
+        palette = run.app.screen
+        assert isinstance(palette, ActionPalette)
+        await run.until(lambda: palette.query_one(CommandList).option_count > 0)
         await run.press("down", "pagedown", "pageup", "escape")
         await run.until(lambda: run.app.screen is run.bench)
 
