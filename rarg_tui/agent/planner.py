@@ -137,6 +137,10 @@ class OfflinePlanner:
             patterns = _pairs(rarest(part, most))
             if patterns and not history.tried(*patterns):
                 return _grep(request.state, f"Looking for lines with two words of the {name}.", patterns)
+            narrower = _pairs(rarest(part, most), more=1) if len(part) > 2 else []
+            if narrower and not history.tried(*narrower) and not all(map(history.exhausted, patterns)):
+                text = f"Not all of them were shown; looking for lines with three words of the {name}."
+                return _grep(request.state, text, narrower)
         alone = [terms.stem_pattern(word) for word in rarest(order, self._bounds.names)]
         if alone and not history.found and not history.tried(*alone):
             return _grep(request.state, "Nothing found yet; looking for single words of the question.", alone)
@@ -216,14 +220,16 @@ def _look_for(state: RunState, who: str, leads: Sequence[Lead]) -> Reply:
     return _grep(state, text, [lead.clue.pattern for lead in leads])
 
 
-def _pairs(words: Sequence[str]) -> list[str]:
-    """Patterns for a line that holds two of ``words``, in either order; a lone word stands for itself."""
+def _pairs(words: Sequence[str], more: int = 0) -> list[str]:
+    """Patterns for a line that holds two of ``words``, or as many ``more``, in whatever order; a lone
+    word stands for itself."""
     if len(words) == 1:
         return [terms.stem_pattern(words[0])]
-    return [
-        terms.stem_pattern(word) + ".*(?:" + "|".join(terms.stem_pattern(w) for w in words if w != word) + ")"
-        for word in words
-    ]
+    patterns = []
+    for word in words:
+        others = "|".join(terms.stem_pattern(other) for other in words if other != word)
+        patterns.append(terms.stem_pattern(word) + f".*(?:{others})" * (1 + more))
+    return patterns
 
 
 def _grep(state: RunState, text: str, patterns: Sequence[str]) -> Reply:

@@ -51,11 +51,12 @@ def listing(scope: int, documents: int) -> str:
 
 
 def listed(call: CallState) -> list[str]:
-    """The documents that a listing of the best ones showed, best first."""
+    """The documents that a listing of the best ones showed, best first. A name that could not be shown
+    as it is, and so cannot be read either, is left out."""
     if call.state != "ok":
         return []
     rows = [row for row in call.observation.split("\n") if row]
-    return [path for number in _listings(call) for path in rows[:number]]
+    return [path for number in _listings(call) for path in rows[:number] if "\ufffd" not in path]
 
 
 def _listings(call: CallState) -> Iterator[int]:

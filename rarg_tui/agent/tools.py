@@ -251,9 +251,7 @@ class Toolbox:
         started = perf_counter()
         path, offset = given["path"].removeprefix("./"), given.get("offset", 1)
         if not self.corpus.contains(path):
-            raise RargError(
-                f"There is no document {path!r}; give a path as a scope or a match shows it."
-            )
+            raise RargError(f"There is no document {path!r}; give a path as a scope or a match shows it.")
         if offset < 1 or given.get("limit", 1) < 1:
             raise RargError("read: offset and limit count from 1.")
         lines = read_text(self.corpus, path).splitlines()

@@ -99,8 +99,17 @@ class Bridge:
         self._start_run("start", work)
 
     def open_run(self, run: str | Path) -> None:
-        """Open a saved run; ends with a ``SessionOpened``."""
-        self._start_run("start", lambda: self._open(self.workbench.open_run(run)))
+        """Open a saved run, to be gone on with if it has not ended; ends with a ``SessionOpened``."""
+
+        def work() -> None:
+            if not self.workbench.unfinished(run):
+                self._open(self.workbench.open_run(run))
+                return
+            self.workbench.prepare(lambda progress: self._tell_index(progress), self._quit)
+            self._tell_index(None)
+            self._open(self.workbench.resume(run))
+
+        self._start_run("start", work)
 
     def begin_and_run(self, question: str, tool: str, arguments: Mapping[str, Any]) -> None:
         """Begin a run for a command that was typed before there was one, and execute it."""

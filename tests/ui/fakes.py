@@ -254,6 +254,13 @@ class FakeWorkbench:
         self.sessions.append(FakeSession(self.groups, live=False))
         return self.sessions[-1]
 
+    def unfinished(self, run: str | Path) -> bool:
+        return str(run) == "fork"
+
+    def resume(self, run: str | Path) -> FakeSession:
+        self.sessions.append(FakeSession(self.groups))
+        return self.sessions[-1]
+
     def scope(self, directory: Path, number: int) -> FakeScope:
         if self.lost:
             raise RargError(self.lost)

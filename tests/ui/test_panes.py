@@ -160,6 +160,8 @@ def test_a_folded_command_keeps_its_words_and_blanks() -> None:
     assert lines[3] == "  -e '" + "x" * 34
     assert all(cell_len(line) <= 40 for line in lines)
     assert "".join(lines).replace(" ", "") == command.replace(" ", "")
+    assert folded("rg -n -i 'one two three'", 20) == ["rg -n -i", "'one two three'"]
+    assert folded("rg -n -i 'one two three", 20) == ["rg -n -i 'one two", "three"]
     assert folded("rg  a", 40) == ["rg  a"]
     assert folded("a\nb", 40) == ["a", "b"]
     assert folded(command, 0) == [command]

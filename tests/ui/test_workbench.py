@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from threading import Event as Flag
 
 import pytest
 from textual.command import CommandList
 
-from rarg_tui.trace.events import RunEnded
 from rarg_tui.ui.screens.ask import Ask
 from rarg_tui.ui.screens.edit_call import EditCall
 from rarg_tui.ui.screens.help import Help
@@ -17,7 +15,7 @@ from rarg_tui.ui.screens.palette import ActionPalette
 from rarg_tui.ui.wish import Wish
 from tests.ui.app_harness import running
 from tests.ui.fakes import FakeSettings, FakeWorkbench
-from tests.ui.scenario import GOLD, PAUSED_STEPS, QUESTION, ranked_paths, script
+from tests.ui.scenario import GOLD, PAUSED_STEPS, QUESTION, ranked_paths
 
 
 async def test_the_demo_loads_the_question_and_waits() -> None:
@@ -447,18 +445,15 @@ async def test_hit_ranks_are_not_cut_off() -> None:
 
 
 async def test_prose_is_wrapped_beside_the_scroll_bar() -> None:
-    *before, last = script()
-    # Lines of an odd and of an even length: one of them takes all the room.
-    answer = "a " * 99 + "\n" + "bb " + "a " * 99
-    ended = [
-        replace(event, answer=f"{answer}\n" * 9) if isinstance(event, RunEnded) else event for event in last
-    ]
-    async with running(FakeWorkbench(groups=[*before, ended])) as run:
-        await run.press("c")
+    # Lines of an odd and of an even length: some take all the room there is.
+    async with running(wish=Wish("a " * 500 + "bb " + "a " * 200)) as run:
+        await run.press("home", "enter")
         transcript = run.bench.transcript
         assert transcript.show_vertical_scrollbar
-        rows = [transcript.render_line(y).text for y in range(transcript.room)]
-        assert not [row for row in rows if row.rstrip().endswith("…")]
+        await run.press("end")
+        rows = [transcript.render_line(y).text.rstrip() for y in range(transcript.room)]
+        assert any("bb" in row for row in rows)
+        assert not [row for row in rows if row.endswith("…")]
 
 
 async def test_a_notice_leaves_line_and_keys_free() -> None:

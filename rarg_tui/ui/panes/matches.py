@@ -120,6 +120,9 @@ class RawPane(_MatchPane):
             self.set_empty("rg is searching…")
             self.name_it("scanning", f"{len(view.found):,} so far")
             return
+        if view.call is not None and not view.call.pool and view.call.tool != "embed_recall":
+            self._show_output(view.call)
+            return
         if self._say_nothing() or view.call is None:
             return
         call = view.call
@@ -150,6 +153,15 @@ class RawPane(_MatchPane):
             ("" if shown is not None or self._view.found is not None else "muted")
             + (" on-band-b" if self._bands[index] else ""),
         )
+
+    def _show_output(self, call: CallState) -> None:
+        """A call without matches to list: what the model was shown of it, line by line."""
+        lines = call.observation.splitlines() or [_absence(call)]
+        self._matches, self._of = [], (-1, -1)
+        self.name_it(
+            "" if call.waiting else "as shown", name="Output", below=f"call {call.number}: {command_of(call)}"
+        )
+        self.set_rows(FunctionSource(len(lines), lambda at, *_: Row((Cell("", width=1), Cell(lines[at])))))
 
 
 class RankedPane(_MatchPane):
@@ -233,6 +245,6 @@ def _absence(call: CallState) -> str:
         return "This call has not run yet."
     if call.tool == "embed_recall":
         return "A recall makes a scope; matches come with rg."
-    if call.tool == "read":
-        return "A document was read; there are no matches."
+    if call.state in ("ok", "partial") and call.observation:
+        return "No matches to rank: pane 4 shows the output."
     return call.message or ("No match." if call.state == "no_match" else "This call has no matches to show.")

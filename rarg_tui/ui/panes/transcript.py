@@ -48,7 +48,7 @@ class TranscriptPane(ListPane):
         self.name_it(more, below="" if view.follow or not view.opened else "f follows the run")
 
     def _fill(self) -> None:
-        self._entries = entries(self._view, self._unfolded, self.scrollable_content_region.width)
+        self._entries = entries(self._view, self._unfolded, self.wrap_width)
         self.set_rows(ListSource([entry.row for entry in self._entries]), keep=True)
 
     def _show_end(self) -> None:
@@ -66,6 +66,13 @@ class TranscriptPane(ListPane):
         """Go to the end and stay there."""
         self.following = True
         self.action_cursor_last()
+
+    def go_to_call(self, number: int) -> None:
+        """Put the cursor on a call's row."""
+        at = next((at for at, entry in enumerate(self._entries) if entry.call == number), None)
+        if at is not None:
+            self.following = False
+            self.cursor = at
 
     def selected_call(self) -> int:
         """The call of the selected row, 0 for none."""

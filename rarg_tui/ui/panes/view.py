@@ -155,7 +155,8 @@ def folded(command: str, width: int) -> list[str]:
 
 def _broken(text: str, width: int) -> list[str]:
     lines = [""]
-    for word in re.findall(r"\s*\S+", text):
+    # What is quoted is one word.
+    for word in re.findall(r"""\s*(?:'[^']*'|"[^"]*"|\S)+""", text):
         if cell_len(word) > width:
             # A pattern, mostly: it stays with its option, and is cut where the line ends.
             lines[-1:] = chop_cells(lines[-1] + word, width)

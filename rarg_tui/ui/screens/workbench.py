@@ -257,9 +257,25 @@ class WorkbenchScreen(Controls, inherit_bindings=False):
     def on_job_done(self, message: messages.JobDone) -> None:
         self.bridge.job_done()
         self._found = None
-        if message.job == "command" and not self.command.error:
-            self.command.accepted()
         self.render_view()
+        if message.job == "command" and not self.command.error:
+            self._show_by_hand()
+
+    def _show_by_hand(self) -> None:
+        """What a typed command brought: its error beside the line, its document, or its row."""
+        call = next((one for one in reversed(self.view.state.calls) if one.by == "user"), None)
+        if call is None:
+            return
+        if call.state in ("error", "failed", "refused"):
+            self.command.say(call.message or "This command failed.")
+            return
+        self.command.accepted()
+        self.transcript.go_to_call(call.number)
+        if call.document:
+            offset = (call.arguments or {}).get("offset", 1)
+            self.bridge.load_document(call.document, int(offset))
+        elif self.arrangement.form == "narrow" and call.tool == "bash":
+            self.place(self.arrangement.focus("raw"))
 
     def on_scope_loaded(self, message: messages.ScopeLoaded) -> None:
         if message.session is self.bridge.session:

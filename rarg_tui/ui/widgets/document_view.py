@@ -16,11 +16,12 @@ from rarg_tui.ui.highlight import TokenSpan, highlight_lines
 from rarg_tui.ui.safe_text import Span
 from rarg_tui.ui.widgets.cells import Cell, Drawn, Row
 from rarg_tui.ui.widgets.line_view import LineView
+from rarg_tui.ui.widgets.wrapping import Piece, pieces
 
 
 class DocumentView(LineView, can_focus=True, inherit_bindings=False):
-    """The lines of one document. Lines are numbered from 1, as ripgrep does; no line is wrapped, and of a
-    very long one the part around its first match is shown."""
+    """The lines of one document, numbered from 1 as ripgrep does, and wrapped; of a very long one a single
+    row is shown, around its first match."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "scroll_by(1)", "Down", show=False, id="document.down"),
@@ -69,6 +70,9 @@ class DocumentView(LineView, can_focus=True, inherit_bindings=False):
         self._highlights: Mapping[int, Sequence[Span]] = {}
         self._marked: list[int] = []
         self._tokens: list[list[TokenSpan]] = []
+        self._rows: list[Piece] = []
+        self._first_rows: list[int] = []
+        self._wrapped_to = -1
         self._showing = 0
         self._centre_due = False
 
@@ -90,7 +94,7 @@ class DocumentView(LineView, can_focus=True, inherit_bindings=False):
         self._showing += 1
         self._slide = 0
         self.forget()
-        self._lines_are(len(lines))
+        self._wrap()
         first = self._marked[0] if self._marked else 1
         self.line = centre_line or first
         self._centre()
@@ -105,6 +109,14 @@ class DocumentView(LineView, can_focus=True, inherit_bindings=False):
     def path(self) -> str:
         """The document shown, "" for none."""
         return self._path
+
+    def _wrap(self) -> None:
+        """Break the lines to the width there is."""
+        gutter = len(str(len(self._lines))) + 5
+        self._wrapped_to = width = self.wrap_width
+        self._rows = pieces(self._lines, width - gutter)
+        self._first_rows = [at for at, row in enumerate(self._rows) if row.start == 0]
+        self._lines_are(len(self._rows))
 
     def validate_line(self, line: int) -> int:
         return min(max(line, 1), len(self._lines)) if self._lines else 0
@@ -144,8 +156,16 @@ class DocumentView(LineView, can_focus=True, inherit_bindings=False):
     def _centre(self) -> None:
         """Bring the current line to the middle, at the next resize if there is no size yet."""
         self._centre_due = not self.room
-        if self.room:
-            self.scroll_to_line(self.line - 1 - self.room // 2)
+        if self.room and self._first_rows:
+            self.scroll_to_line(self._match_row() - self.room // 2)
+
+    def _match_row(self) -> int:
+        """The row of the current line that holds its first match, else the line's first row."""
+        first = self._first_rows[self.line - 1]
+        spans = self._highlights.get(self.line, ())
+        start = spans[0][0] if spans else 0
+        rows = range(first, len(self._rows))
+        return next((at for at in rows if self._rows[at].end > start or not start), first)
 
     def action_scroll_by(self, lines: int) -> None:
         self.scroll_to_line(self.first_line + lines)
@@ -157,7 +177,7 @@ class DocumentView(LineView, can_focus=True, inherit_bindings=False):
         self.scroll_to_line(0)
 
     def action_last(self) -> None:
-        self.scroll_to_line(len(self._lines))
+        self.scroll_to_line(len(self._rows))
 
     def action_next_match(self) -> None:
         later = [line for line in self._marked if line > self.line] or self._marked
@@ -176,10 +196,13 @@ class DocumentView(LineView, can_focus=True, inherit_bindings=False):
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
-        if offset is not None and self.first_line + offset.y < len(self._lines):
-            self.line = self.first_line + offset.y + 1
+        if offset is not None and self.first_line + offset.y < len(self._rows):
+            self.line = self._rows[self.first_line + offset.y].line + 1
 
     def on_resize(self) -> None:
+        if self.wrap_width != self._wrapped_to:
+            self._wrap()
+            self._centre_due = bool(self._lines)
         if self._centre_due:
             self._centre()
 
@@ -190,23 +213,35 @@ class DocumentView(LineView, can_focus=True, inherit_bindings=False):
         if not self._lines:
             return self._draw_empty(y)
         at = self.first_line + y
-        if at >= len(self._lines):
+        if at >= len(self._rows):
             return Strip.blank(width, base)
-        current = at + 1 == self.line
-        return self._keep(at, (current, self.has_focus, width), lambda: self._draw_line(at, current, width))
+        piece = self._rows[at]
+        current = piece.line + 1 == self.line
+        return self._keep(
+            at, (current, self.has_focus, width), lambda: self._draw_piece(piece, current, width)
+        )
 
-    def _draw_line(self, at: int, current: bool, width: int) -> Drawn:
-        matches = tuple((start, end, "match") for start, end in self._highlights.get(at + 1, ()))
+    def _draw_piece(self, piece: Piece, current: bool, width: int) -> Drawn:
+        at, start, end = piece
+        begins = start == 0
+        matches = tuple((a, b, "match") for a, b in self._highlights.get(at + 1, ()))
         tokens = tuple(self._tokens[at]) if at < len(self._tokens) else ()
+        spans = tuple(
+            (max(a - start, 0), min(b, end) - start, style)
+            for a, b, style in (*tokens, *matches)
+            if a < end and b > start
+        )
         back, sign = "", ""
         if current:
             back, sign = ("on-cursor", "cursor-mark") if self.has_focus else ("on-cursor-blurred", "muted")
         row = Row(
             (
                 Cell(self._glyphs.cursor if current else "", sign, width=1),
-                Cell(str(at + 1), "number", width=len(str(len(self._lines))), align="right"),
-                Cell(self._glyphs.hit if at + 1 in self._highlights else "", "hit", width=1),
-                Cell(self._lines[at], spans=(*tokens, *matches)),
+                Cell(
+                    str(at + 1) if begins else "", "number", width=len(str(len(self._lines))), align="right"
+                ),
+                Cell(self._glyphs.hit if begins and at + 1 in self._highlights else "", "hit", width=1),
+                Cell(self._lines[at][start:end], spans=spans),
             ),
             back,
         )

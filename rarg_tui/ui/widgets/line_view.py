@@ -57,6 +57,12 @@ class LineView(ScrollView, inherit_bindings=False):
         """Lines that fit on screen."""
         return max(self.scrollable_content_region.height - self._fixed, 0)
 
+    @property
+    def wrap_width(self) -> int:
+        """Cells to wrap to: those that stay when a scrollbar appears."""
+        spare = 0 if self.show_vertical_scrollbar else self.styles.scrollbar_size_vertical
+        return max(self.scrollable_content_region.width - spare, 0)
+
     def set_empty(self, text: str) -> None:
         """What is said when there are no lines."""
         self._empty = text
