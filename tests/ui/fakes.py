@@ -154,6 +154,7 @@ class FakeSession:
         pool = tuple(
             ev.Match(path=path, line=1, text=documents()[path][0], position=at, document_rank=at, shown_at=at)
             for at, path in enumerate(ranked_paths()[:3], start=1)
+            if "rg" in str(arguments.get("command", ""))
         )
         self.add(
             ev.CallExecuted(
@@ -161,6 +162,7 @@ class FakeSession:
                 tool=tool,
                 state="ok",
                 observation="done by hand",
+                document=str(arguments.get("path", "")),
                 scope=len(self.state.scopes) or None,
                 pool=pool if tool == "bash" else (),
                 shown=3 if tool == "bash" else 0,

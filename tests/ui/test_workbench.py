@@ -7,6 +7,7 @@ from threading import Event as Flag
 import pytest
 from textual.command import CommandList
 
+from rarg_tui.ui.panes.view import Target
 from rarg_tui.ui.screens.ask import Ask
 from rarg_tui.ui.screens.edit_call import EditCall
 from rarg_tui.ui.screens.help import Help
@@ -397,6 +398,45 @@ async def test_a_saved_run_is_stepped_and_not_changed() -> None:
         assert any("saved run" in toast for toast in run.toasts)
         await run.press("c")
         assert "ENDED: answered" in run.text()
+
+
+async def test_a_run_that_has_not_ended_is_gone_on_with() -> None:
+    async with running(wish=Wish(run="fork")) as run:
+        assert run.session.live
+        assert "saved run" not in run.text()
+        await run.press("c")
+        assert "ENDED: answered" in run.text()
+
+
+async def test_reading_by_hand_opens_the_document_at_the_line() -> None:
+    async with running() as run:
+        await run.steps(2)
+        await run.press("colon")
+        await run.type("read people/brandt-i.txt:2")
+        await run.press("enter")
+        assert run.bench.arrangement.document
+        assert run.bench.document.target() == Target("people/brandt-i.txt", 2)
+        assert run.bench.command.input.value == ""
+
+
+async def test_the_output_of_a_command_by_hand_is_shown_and_its_row_selected() -> None:
+    async with running() as run:
+        await run.steps(2)
+        await run.press("colon")
+        await run.type("shell wc -l scope_1.txt")
+        await run.press("enter")
+        assert "done by hand" in run.text()
+        assert "4 Output" in run.text()
+        assert run.bench.transcript.selected_call() == 2
+
+
+async def test_in_one_column_a_search_by_hand_shows_its_matches() -> None:
+    async with running(size=(80, 24)) as run:
+        await run.steps(2)
+        await run.press("colon")
+        await run.type("rg orrery")
+        await run.press("enter")
+        assert run.bench.arrangement.pane == "raw"
 
 
 async def test_a_run_that_does_not_exist_is_a_sentence() -> None:
