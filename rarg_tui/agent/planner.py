@@ -57,7 +57,7 @@ class Bounds:
     #: … and how much less than the first they may be worth.
     equal: float = 0.7
     #: The least worth of a name that is followed, and of one that is looked for again, by itself.
-    worth: float = 0.3
+    worth: float = 0.25
     worth_again: float = 0.4
     #: Documents beyond which a name is no guide: a search could not even show a line of each.
     most_documents: int = 30

@@ -10,6 +10,7 @@ from rarg_tui.ui.highlight import MAX_CHARS, MAX_LINES, highlight_lines
 from rarg_tui.ui.palette import Palette
 from rarg_tui.ui.widgets.cells import Drawn
 from rarg_tui.ui.widgets.document_view import DocumentView
+from rarg_tui.ui.widgets.wrapping import Piece
 from tests.ui.widget_harness import HOSTILE, LONG, of, press, showing, unsafe_characters, until
 
 PYTHON = [
@@ -177,14 +178,15 @@ async def test_only_lines_on_screen_are_drawn() -> None:
     drawn: list[int] = []
 
     class Watched(DocumentView):
-        def _draw_line(self, at: int, current: bool, width: int) -> Drawn:
-            drawn.append(at)
-            return super()._draw_line(at, current, width)
+        def _draw_piece(self, piece: Piece, current: bool, width: int) -> Drawn:
+            drawn.append(piece.line)
+            return super()._draw_piece(piece, current, width)
 
     view = Watched()
     async with showing(view, (80, 24)) as (_, pilot):
         view.set_document("a.txt", [f"line {number}" for number in range(100_000)], None, 50_000)
         await until(pilot, lambda: "▌  50000   line 49999" in lines(view))
+        assert 49_999 in drawn
         assert set(drawn) <= {*range(24), *range(49_900, 50_100)}
 
 
@@ -227,3 +229,14 @@ def test_large_documents_are_left_alone_and_long_ones_in_part() -> None:
 
 def test_colouring_stops_when_told() -> None:
     assert highlight_lines("a.py", PYTHON * 100, lambda: True) == []
+
+
+async def test_a_long_line_is_wrapped_and_its_match_is_in_sight() -> None:
+    text = "word " * 400 + "NEEDLE " + "word " * 400
+    view = DocumentView()
+    async with showing(view, (80, 12)) as (_, pilot):
+        view.set_document("a.txt", ["before", text, "after"], {2: [(2000, 2006)]}, 2)
+        await until(pilot, lambda: "NEEDLE" in "\n".join(lines(view)))
+        assert "…" not in "\n".join(lines(view))
+        view.focus()
+        await press(pilot, "G", lambda: "after" in "\n".join(lines(view)))

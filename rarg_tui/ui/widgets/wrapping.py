@@ -39,12 +39,14 @@ def _end(text: str, start: int, width: int) -> int:
     """Where the row that begins at ``start`` ends; at least one character is taken."""
     from rich.cells import get_character_cell_size
 
-    at, cells = start, 0
-    while at < len(text):
-        cells += 1 if " " <= text[at] < "\x7f" else max(get_character_cell_size(text[at]), 1)
-        if cells > width:
-            break
-        at += 1
+    at, cells = start + width, 0
+    if not text[start:at].isascii():
+        at = start
+        while at < len(text):
+            cells += max(get_character_cell_size(text[at]), 1)
+            if cells > width:
+                break
+            at += 1
     if at >= len(text):
         return len(text)
     blank = text.rfind(" ", start + (at - start) // 2, at + 1)
