@@ -1,4 +1,7 @@
-"""``rarg`` and ``rarg demo``: the workbench on a terminal."""
+"""``rarg`` and ``rarg demo``: the workbench on a terminal.
+
+What the first paint does not need is imported where it is used.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,7 @@ from pathlib import Path
 from rarg_tui import paths
 from rarg_tui.cli import common, place
 from rarg_tui.commands import shared
-from rarg_tui.commands.run import as_json
 from rarg_tui.errors import RargError
-from rarg_tui.evaluation.datasets import documents_of, is_dataset
-from rarg_tui.trace.export import as_markdown
-from rarg_tui.trace.log import load
-from rarg_tui.trace.reducer import replay
-from rarg_tui.trace.runs import find_run
 from rarg_tui.workbench import OFFLINE
 
 
@@ -35,6 +32,11 @@ def open(words: Sequence[str]) -> int:
 
 def _searched_by(run: str) -> Path | None:
     """The corpus of a saved run, where it is still there: its documents can then be looked at."""
+    from rarg_tui.evaluation.datasets import documents_of, is_dataset
+    from rarg_tui.trace.log import load
+    from rarg_tui.trace.reducer import replay
+    from rarg_tui.trace.runs import find_run
+
     runs = paths.data_dir() / "runs"
     root = Path(replay(load(find_run(runs, run)).events[:1]).corpus)
     if not root.is_dir():
@@ -53,6 +55,9 @@ def demo(words: Sequence[str]) -> int:
         args.model = OFFLINE
     if not args.headless:
         return _show(args, "`rarg demo --headless`", demo=True)
+    from rarg_tui.commands.run import as_json
+    from rarg_tui.trace.export import as_markdown
+
     with shared.workbench(args) as bench:
         questions = bench.questions()
         if not questions:
