@@ -1,4 +1,7 @@
-"""The façade: what the command line and the workbench's screens can do, and nothing else."""
+"""The façade: what the command line and the workbench's screens can do, and nothing else.
+
+What the first paint of the workbench does not need is imported where it is used.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +22,15 @@ from rarg_tui.corpus.files import Corpus
 from rarg_tui.corpus.progress import Progress
 from rarg_tui.errors import RargError
 from rarg_tui.evaluation.datasets import Question, documents_of, is_dataset, questions_of
-from rarg_tui.trace import events as ev
-from rarg_tui.trace import runs
-from rarg_tui.trace.log import RunLog, load
-from rarg_tui.trace.reducer import replay
-from rarg_tui.trace.replay import Replay
 
 if TYPE_CHECKING:
     from rarg_tui.agent.model import Model
     from rarg_tui.agent.session import Session
     from rarg_tui.relevance.index import Index, RankerStatus
     from rarg_tui.relevance.scope import Scope
+    from rarg_tui.trace import events as ev
+    from rarg_tui.trace import runs
+    from rarg_tui.trace.replay import Replay
 
 OFFLINE = "offline planner"
 
@@ -106,6 +107,8 @@ class Workbench:
         index must be prepared."""
         from rarg_tui.agent.session import Session
         from rarg_tui.agent.tools import Toolbox
+        from rarg_tui.trace import runs
+        from rarg_tui.trace.log import RunLog
 
         question = question.strip()
         if not question:
@@ -136,11 +139,17 @@ class Workbench:
 
     def keep(self, session: Session) -> Path:
         """Close a run and say where it is: an earlier run that says the same is kept in its place."""
+        from rarg_tui.trace import runs
+
         session.close()
         return runs.keep_one(session.directory)
 
     def open_run(self, run: str | Path) -> Replay:
         """A saved run, to be shown event by event; needs no index and no model."""
+        from rarg_tui.trace import runs
+        from rarg_tui.trace.log import load
+        from rarg_tui.trace.replay import Replay
+
         return Replay(load(runs.find_run(self.runs_dir, str(run))))
 
     def resume(self, run: str | Path) -> Session:
@@ -148,6 +157,9 @@ class Workbench:
         ``RargError`` when it has ended, or searched another corpus than this."""
         from rarg_tui.agent.session import Session
         from rarg_tui.agent.tools import Toolbox
+        from rarg_tui.trace import runs
+        from rarg_tui.trace.log import RunLog, load
+        from rarg_tui.trace.reducer import replay
 
         loaded = load(runs.find_run(self.runs_dir, str(run)))
         state = replay(loaded.events)
@@ -169,10 +181,16 @@ class Workbench:
 
     def unfinished(self, run: str | Path) -> bool:
         """Whether :meth:`resume` could go on with a saved run."""
+        from rarg_tui.trace import runs
+        from rarg_tui.trace.log import load
+        from rarg_tui.trace.reducer import replay
+
         state = replay(load(runs.find_run(self.runs_dir, str(run))).events)
         return not state.ended and state.corpus == str(self.corpus.root)
 
     def runs(self) -> list[runs.RunSummary]:
+        from rarg_tui.trace import runs
+
         return runs.list_runs(self.runs_dir)
 
     def scope(self, directory: Path, number: int) -> Scope:
@@ -263,6 +281,7 @@ class Workbench:
     ) -> ev.RunStarted:
         from rarg_tui.corpus.fingerprint import fingerprint
         from rarg_tui.search.rg import find_rg
+        from rarg_tui.trace import events as ev
 
         documents = self.corpus.listing().documents
         return ev.RunStarted(
