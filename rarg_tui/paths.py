@@ -35,11 +35,6 @@ def config_dir() -> Path:
     return _user_dir("config", platformdirs.user_config_dir)
 
 
-def state_dir() -> Path:
-    """Logs and command history."""
-    return _user_dir("state", platformdirs.user_state_dir)
-
-
 def writable(directory: Path) -> tuple[Path, str]:
     """``directory``, made if needed, and ``""``; or, if it cannot be written to, a temporary directory of
     this user and a sentence that says so. Never raises: if nothing at all can be written to, the sentence

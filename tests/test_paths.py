@@ -12,7 +12,7 @@ import pytest
 from rarg_tui import paths
 from rarg_tui.errors import MissingPart
 
-DIRECTORIES = [paths.cache_dir, paths.data_dir, paths.config_dir, paths.state_dir]
+DIRECTORIES = [paths.cache_dir, paths.data_dir, paths.config_dir]
 
 
 @pytest.fixture(autouse=True)
@@ -26,10 +26,10 @@ def temporary_files_below(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
 
 
 def test_xdg_variables_are_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("CACHE", "DATA", "CONFIG", "STATE"):
+    for name in ("CACHE", "DATA", "CONFIG"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
     found = [directory() for directory in DIRECTORIES]
-    assert found == [tmp_path / name / "rarg" for name in ("CACHE", "DATA", "CONFIG", "STATE")]
+    assert found == [tmp_path / name / "rarg" for name in ("CACHE", "DATA", "CONFIG")]
     assert not any(place.exists() for place in found), "naming a directory must not make it"
 
 
@@ -45,7 +45,7 @@ def test_without_a_known_home_a_private_temporary_place_is_named(
             raise answer
         return answer
 
-    for kind in ("cache", "data", "config", "state"):
+    for kind in ("cache", "data", "config"):
         monkeypatch.setattr(f"platformdirs.user_{kind}_dir", locate)
     place = directory()
     assert place.is_absolute()
@@ -58,7 +58,7 @@ def test_without_a_known_home_a_private_temporary_place_is_named(
 def test_no_home_directory_stops_the_import_or_the_functions(home: str | None, tmp_path: Path) -> None:
     code = (
         "from rarg_tui import paths\n"
-        "for name in ('cache', 'data', 'config', 'state'):\n"
+        "for name in ('cache', 'data', 'config'):\n"
         "    place = getattr(paths, name + '_dir')()\n"
         "    assert place.is_absolute(), place\n"
     )

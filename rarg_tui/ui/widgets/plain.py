@@ -78,11 +78,6 @@ def plain_notify(
     )
 
 
-def plain_tooltip(widget: Widget, text: str | None) -> None:
-    """Give ``widget`` a literal tooltip, or none."""
-    widget.tooltip = None if text is None else safe_content(text)
-
-
 def plain_title(widget: Widget, title: str | None = None, subtitle: str | None = None) -> None:
     """Set the literal border title and subtitle of ``widget``; None leaves one as it is."""
     if title is not None:
