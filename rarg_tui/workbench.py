@@ -280,6 +280,7 @@ class Workbench:
         gold: Mapping[str, int],
     ) -> ev.RunStarted:
         from rarg_tui.corpus.fingerprint import fingerprint
+        from rarg_tui.search import landlock
         from rarg_tui.search.rg import find_rg
         from rarg_tui.trace import events as ev
 
@@ -298,6 +299,10 @@ class Workbench:
             documents=len(documents),
             corpus_fingerprint=fingerprint(documents),
             index_fingerprint=self.index.fingerprint,
-            versions={"rarg": __version__, "rg": find_rg().version},
+            versions={
+                "rarg": __version__,
+                "rg": find_rg().version,
+                "landlock": str(landlock.version() or landlock.MISSING),
+            },
             gold=gold,
         )

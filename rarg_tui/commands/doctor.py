@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import locale
 import os
 import platform
@@ -18,10 +17,7 @@ from rarg_tui import __version__, paths
 from rarg_tui.cli import common
 from rarg_tui.commands import shared
 from rarg_tui.errors import RargError
-
-#: landlock_create_ruleset has this number on every Linux; with this flag it returns the version.
-_LANDLOCK_SYSCALL = 444
-_LANDLOCK_VERSION_FLAG = 1
+from rarg_tui.search import landlock
 
 _PACKAGES = (
     "textual",
@@ -118,12 +114,10 @@ def _devices() -> str:
 
 
 def _landlock() -> Finding:
-    if sys.platform != "linux":
-        return Finding("landlock", "optional", "only on Linux; the guard's parser is the only wall here")
-    version = ctypes.CDLL(None).syscall(_LANDLOCK_SYSCALL, None, 0, _LANDLOCK_VERSION_FLAG)
-    if version < 1:
-        return Finding("landlock", "optional", "not in this kernel; the guard's parser is the only wall here")
-    return Finding("landlock", "ok", f"version {version} in this kernel")
+    found = landlock.version()
+    if not found:
+        return Finding("landlock", "optional", landlock.MISSING)
+    return Finding("landlock", "ok", f"version {found}: programs of a search are confined by the kernel")
 
 
 def _terminal() -> str:

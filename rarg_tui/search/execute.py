@@ -50,6 +50,8 @@ class Executor:
         self.context = context
         self.root = str(context.root)
         self.admission = Admission(policy_of(context))
+        scopes = (context.run_dir / f"scope_{number}.txt" for number in context.scopes)
+        self.readable = (self.root, *map(str, scopes))
 
     @cached_property
     def documents_known(self) -> frozenset[str]:

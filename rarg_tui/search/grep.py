@@ -84,7 +84,7 @@ def grep(
     began = time.perf_counter()
     result = GrepResult("|".join(call.patterns), "ok", "", rg.version, "")
     admission = _admission(root)
-    with Children(cancel, limits.timeout_s) as children:
+    with Children(cancel, limits.timeout_s, readable=_readable(root, call)) as children:
         names = _filtered(call, paths, str(root), children)
         if not call.plain:
             return _written(result, call, names, root, children, limits, began)
@@ -156,7 +156,7 @@ def grep_raw(
     As in rg itself, filters do not touch files that are named, unless ``paths`` are the ``whole_corpus``.
     """
     call = _read(rg_args)
-    with Children(cancel) as children:
+    with Children(cancel, readable=_readable(root, call)) as children:
         names = _filtered(call, paths, str(root), children) if whole_corpus else paths
         done = raw(
             find_rg(),
@@ -187,6 +187,10 @@ def _read(rg_args: Sequence[str]) -> RgCall:
 
 def _admission(root: Path) -> Admission:
     return Admission(Policy(str(root), str(root), (), whole_corpus=True, hidden=True))
+
+
+def _readable(root: Path, call: RgCall) -> tuple[str, ...]:
+    return (str(root), *call.pattern_files)
 
 
 def _filtered(call: RgCall, paths: Sequence[str], root: str, children: Children) -> Sequence[str]:

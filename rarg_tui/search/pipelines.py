@@ -43,7 +43,7 @@ def run_listing(
     outcome = Outcome("ok", 0, "", searches=True, pattern=_pattern(call.patterns, call.pattern_files))
     began = time.perf_counter()
     scope: ScopeView | None = None
-    with Children(cancel, timeout_s) as children:
+    with Children(cancel, timeout_s, readable=executor.readable) as children:
         try:
             names, scope, notes = _names(listing, executor, children, outcome)
         except CommandError as error:
@@ -109,7 +109,7 @@ def run_written(
     """Run a pipeline exactly as written; its output is cut to the budget."""
     limits = executor.context.limits
     began = time.perf_counter()
-    with Children(cancel, timeout_s) as children:
+    with Children(cancel, timeout_s, readable=executor.readable) as children:
         piped = executor.run(pipeline.steps, children, limits.output_bytes * 2)
         stopped = children.reason if children.reason in (CANCELLED, TIMED_OUT) else ""
     code = _status(piped.codes, pipefail)

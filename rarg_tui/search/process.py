@@ -1,7 +1,5 @@
-"""Every child process of a search is started here: no shell, a bare environment, a group of its own.
-
-One place, so that whatever confines the children (limits, Landlock) has one place to go.
-"""
+"""Every child process of a search is started here: no shell, a bare environment, a group of its own,
+confined by the kernel where it can."""
 
 from __future__ import annotations
 
@@ -15,9 +13,12 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from types import TracebackType
 from typing import IO, Self
+
+from rarg_tui.search import landlock
 
 #: Why a group of children was stopped.
 CANCELLED, TIMED_OUT, ENOUGH = "cancelled", "timed_out", "enough"
@@ -56,8 +57,12 @@ class Children:
 
     ``cancel`` and ``timeout_s`` (seconds; ``None``: no limit) are watched by a thread, so that callers
     can simply block on a pipe: when the group is stopped, every pipe ends. Where there is a time limit,
-    the system is told to bound memory too, and computing time in case nobody is left to stop a child. A
-    group with a ``parent`` is part of it: it can be stopped alone, and is stopped with its parent.
+    the system is told to bound memory too, and computing time in case nobody is left to stop a child.
+
+    ``readable``: the files and directories that a child may read; where the kernel has Landlock it may do
+    nothing else with files, and run nothing but itself. ``None``: the children are not confined. A group
+    with a ``parent`` is part of it: it can be stopped alone, is stopped with its parent, and its children
+    are confined as the parent's.
     """
 
     def __init__(
@@ -65,9 +70,12 @@ class Children:
         cancel: threading.Event | None = None,
         timeout_s: float | None = None,
         parent: Children | None = None,
+        readable: Sequence[str] | None = None,
     ) -> None:
         self._reason = ""
         self._parent = parent
+        self._readable = readable
+        self._starters: dict[str, ThreadPoolExecutor] = {}
         self._cancel = cancel
         self._timeout_s = timeout_s
         self._deadline = None if timeout_s is None else time.monotonic() + timeout_s
@@ -87,6 +95,10 @@ class Children:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._done.set()
+        self.stop(ENOUGH)
+        for starter in self._starters.values():
+            starter.shutdown()
+        # Once more: an interrupt may have come while a child was on its way.
         self.stop(ENOUGH)
         with self._lock:
             left = list(self._live)
@@ -110,37 +122,63 @@ class Children:
         *,
         cwd: str,
         executable: str | None = None,
+        confined: bool = True,
         stdin: int | IO[bytes] = subprocess.DEVNULL,
         stdout: int | IO[bytes] = subprocess.PIPE,
         stderr: int | IO[bytes] = subprocess.PIPE,
     ) -> subprocess.Popen[bytes]:
         """Start ``argv`` in a session of its own; ``executable`` is the program's absolute path where
-        its first item is a mere name.
+        its first item is a mere name. ``confined`` is false for what confines itself.
 
         Raises :class:`Stopped` after :meth:`stop`, ``OSError`` when the program cannot be started.
         """
+
+        def start_here() -> subprocess.Popen[bytes]:
+            process = subprocess.Popen(
+                [os.fsencode(item) for item in argv],
+                cwd=cwd,
+                executable=executable,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                env=environment(),
+                start_new_session=True,
+            )
+            self._live.add(process)
+            return process
+
         with self._lock:
             if self._reason:
                 raise Stopped(self._reason)
             if self._parent is not None:
                 process = self._parent.start(
-                    argv, cwd=cwd, executable=executable, stdin=stdin, stdout=stdout, stderr=stderr
-                )
-            else:
-                process = subprocess.Popen(
-                    [os.fsencode(item) for item in argv],
+                    argv,
                     cwd=cwd,
                     executable=executable,
+                    confined=confined,
                     stdin=stdin,
                     stdout=stdout,
                     stderr=stderr,
-                    env=environment(),
-                    start_new_session=True,
                 )
-                if self._timeout_s is not None:
-                    _bound(process.pid, self._timeout_s)
-            self._live.add(process)
+                self._live.add(process)
+                return process
+            if self._readable is None or not confined or not landlock.version():
+                process = start_here()
+            else:
+                process = self._starter(executable or argv[0]).submit(start_here).result()
+        if self._timeout_s is not None:
+            _bound(process.pid, self._timeout_s)
         return process
+
+    def _starter(self, program: str) -> ThreadPoolExecutor:
+        """The thread that starts ``program``: it has given up all other rights, and a child has those of
+        the thread that started it."""
+        starter = self._starters.get(program)
+        if starter is None:
+            allowed = (self._readable or (), landlock.files_of(program))
+            starter = ThreadPoolExecutor(1, "rarg-start", landlock.restrict, allowed)
+            self._starters[program] = starter
+        return starter
 
     def wait(self, process: subprocess.Popen[bytes]) -> int:
         """Wait for a child that ends, and forget it. Its exit code; negative for a signal."""
