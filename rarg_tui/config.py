@@ -20,6 +20,7 @@ from rarg_tui.toml_file import TomlFile, nearest
 
 PROFILES = ("bcplus", "bright")
 RERANKERS = ("fused", "paper", "off")
+SANDBOXES = ("off", "bwrap")
 FILE_NAME = "config.toml"
 
 
@@ -46,6 +47,7 @@ class Settings:
     quota: int | None = None  #: lines of a document before the next round, 0: no quota; None: the profile's
     pool: int = 500  #: matches collected (M)
     show: int | None = None  #: matches shown (m); None: the profile's
+    sandbox: str = "off"  #: one of :data:`SANDBOXES`; bwrap: full bash for what the guard does not model
     device: str | None = None  #: cpu, cuda, mps; None: the best there is
     theme: str | None = None
     ascii: bool = False  #: draw with ASCII characters alone
@@ -261,6 +263,7 @@ _KINDS = {
     "quota": _Kind(_whole(0), _number_in),
     "pool": _Kind(_whole(1), _number_in),
     "show": _Kind(_whole(1), _number_in),
+    "sandbox": _Kind(_one_of(SANDBOXES)),
     "device": _Kind(_text),
     "theme": _Kind(_text),
     "ascii": _Kind(_switch, _switch_in),

@@ -107,6 +107,7 @@ class Workbench:
         index must be prepared."""
         from rarg_tui.agent.session import Session
         from rarg_tui.agent.tools import Toolbox
+        from rarg_tui.search.sandbox import find_sandbox
         from rarg_tui.trace import runs
         from rarg_tui.trace.log import RunLog
 
@@ -122,6 +123,7 @@ class Workbench:
                 f'[prices."{player.label}"] with input and output to the settings, or use --max-tokens.'
             )
         rankers = self.index.weights(self.settings.ranker)
+        sandbox = find_sandbox(self.settings.sandbox, self.corpus.root)
         started = self._started(question, chosen, bounds, player.label, rankers, gold or {})
         place, notice = paths.writable(self.runs_dir)
         log = RunLog(runs.free_directory(place, runs.run_name(started)))
@@ -134,6 +136,7 @@ class Workbench:
             rankers=rankers,
             rerank=self.settings.rerank,
             directory=log.directory,
+            sandbox=sandbox,
         )
         return Session(log, player, toolbox, notices=(notice,) if notice else ())
 
@@ -157,6 +160,7 @@ class Workbench:
         ``RargError`` when it has ended, or searched another corpus than this."""
         from rarg_tui.agent.session import Session
         from rarg_tui.agent.tools import Toolbox
+        from rarg_tui.search.sandbox import find_sandbox
         from rarg_tui.trace import runs
         from rarg_tui.trace.log import RunLog, load
         from rarg_tui.trace.reducer import replay
@@ -176,6 +180,7 @@ class Workbench:
             rankers=state.rankers,
             rerank=state.rerank,
             directory=loaded.directory,
+            sandbox=find_sandbox(self.settings.sandbox, self.corpus.root),
         )
         return Session(RunLog.reopen(loaded), player, toolbox, notices=loaded.notices)
 

@@ -80,6 +80,7 @@ def test_all_kinds_of_value(tmp_path: Path) -> None:
         base_url = "http://localhost:8000/v1"
         profile = "bright"
         rerank = "off"
+        sandbox = "bwrap"
         quota = 0
         ascii = true
         keys = { step = "s,f8" }
@@ -93,6 +94,7 @@ def test_all_kinds_of_value(tmp_path: Path) -> None:
     assert settings.cache == Path("/var/cache/rarg")
     assert settings.keys == {"step": "s,f8"}
     assert settings.prices == {"gpt-5.4-mini": Price(0.25, 2.0)}
+    assert settings.sandbox == "bwrap"
     assert (settings.quota, settings.ascii, settings.profile, settings.rerank) == (0, True, "bright", "off")
 
 

@@ -75,10 +75,22 @@ SCHEMAS: Mapping[str, dict[str, Any]] = {
 _TYPES: Mapping[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float)}
 
 
+def _with_full_bash(schema: dict[str, Any]) -> dict[str, Any]:
+    function = schema["function"]
+    if function["name"] != "bash":
+        return schema
+    more = (
+        " Anything else (loops, awk, Python) runs in full bash, read-only and without network; "
+        "its output is in no scope order."
+    )
+    return {**schema, "function": {**function, "description": function["description"] + more}}
+
+
 @dataclass(slots=True)
 class Toolbox:
     """What the tools of one run work on. ``rankers`` and ``rerank`` are fixed when the run starts, so
-    that its scopes do not change while an index is still being built."""
+    that its scopes do not change while an index is still being built. ``sandbox``: where bash runs what
+    the guard does not model, or ``None``."""
 
     corpus: Corpus
     index: Index
@@ -87,11 +99,13 @@ class Toolbox:
     rankers: Mapping[str, float]
     rerank: str
     directory: Path
+    sandbox: shell.Sandbox | None = None
     _scopes: dict[int, Scope] = field(default_factory=dict)
 
     def schemas(self) -> list[dict[str, Any]]:
         """The tools of the strategy in the form of Chat Completions."""
-        return [SCHEMAS[name] for name in self.strategy.tools]
+        schemas = [SCHEMAS[name] for name in self.strategy.tools]
+        return schemas if self.sandbox is None else [_with_full_bash(schema) for schema in schemas]
 
     def execute(
         self,
@@ -219,6 +233,7 @@ class Toolbox:
                 reorder=self.index.reranker(self.rerank, profile.quota) if self._reranks else None,
                 whole_corpus=self.strategy.whole_corpus,
                 paths=self.corpus.paths,
+                sandbox=self.sandbox,
             ),
             cancel,
             on_matches,

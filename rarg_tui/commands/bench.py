@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from rarg_tui.agent.profiles import unknown
 from rarg_tui.cli import common
 from rarg_tui.commands import shared
 from rarg_tui.errors import RargError
-from rarg_tui.evaluation import startup
+from rarg_tui.evaluation import generated, startup
+from rarg_tui.evaluation.scanning import POOL, Scan, Scans
+
+#: What is searched: documents, directories, words in each document.
+_CORPORA = {
+    "150 words, 100,000 in 30,000 directories": (100_000, 30_000, 150),
+    "5,000 words, 10,000 in 3,000 directories": (10_000, 3_000, 5_000),
+}
 
 
 def bench(words: Sequence[str]) -> int:
-    parser = common("bench", usage="rarg bench startup [OPTIONS]")
+    parser = common("bench", usage="rarg bench WHAT [OPTIONS]")
     parser.add_argument("what", metavar="WHAT", help=", ".join(_BENCHES))
     parser.add_argument("--runs", type=int, default=7, metavar="N", help="runs of each (7)")
     args = parser.parse_args(words)
@@ -26,11 +35,16 @@ def bench(words: Sequence[str]) -> int:
         shared.out_json({"bench": args.what, "rows": rows})
     else:
         for row in rows:
-            shared.out(
-                f"{row['name']}: {row['seconds']:.3f} s · {row['baseline']}: {row['baseline_seconds']:.3f} s"
-                f" · ratio {row['ratio']:.2f}   (medians of {args.runs})"
-            )
+            shared.out(_line(row, args.runs))
     return 0
+
+
+def _line(row: dict[str, object], runs: int) -> str:
+    same = {True: " · same lines", False: " · OTHER LINES", None: ""}[row["identical"]]  # type: ignore[index]
+    return (
+        f"{row['name']}: {row['seconds']:.3f} s · {row['baseline']}: {row['baseline_seconds']:.3f} s"
+        f" · ratio {row['ratio']:.2f}{same}   (medians of {runs})"
+    )
 
 
 def _startup(runs: int) -> list[dict[str, object]]:
@@ -41,13 +55,13 @@ def _startup(runs: int) -> list[dict[str, object]]:
     usage = startup.python("-m", "rarg_tui", "--help"), "commands:"
     bare = startup.python("-c", "print('ready')"), "ready"
     return [
-        _row("first paint", (demo, "rarg ·"), "an empty Textual app", empty, runs),
-        _row("all panes on screen", (demo, "Transcript"), "an empty Textual app", empty, runs),
-        _row("rarg --help", usage, "python that prints a word", bare, runs),
+        _painted("first paint", (demo, "rarg ·"), "an empty Textual app", empty, runs),
+        _painted("all panes on screen", (demo, "Transcript"), "an empty Textual app", empty, runs),
+        _painted("rarg --help", usage, "python that prints a word", bare, runs),
     ]
 
 
-def _row(
+def _painted(
     name: str,
     ours: tuple[list[str], str],
     baseline: str,
@@ -57,6 +71,53 @@ def _row(
     startup.first_paint(*ours)  # a warm-up of each: files in the cache, bytecode written
     startup.first_paint(*plain)
     pairs = [(startup.first_paint(*ours), startup.first_paint(*plain)) for _ in range(runs)]
+    return _row(name, baseline, pairs)
+
+
+def _scan(runs: int) -> list[dict[str, object]]:
+    """A scope of 10,000 paths, in a corpus of many small documents and in one of longer ones."""
+    rows: list[dict[str, object]] = []
+    for name, (documents, directories, words) in _CORPORA.items():
+        with tempfile.TemporaryDirectory(prefix="rarg-bench-") as directory:
+            corpus = generated.generate(
+                Path(directory, "corpus"),
+                documents=documents,
+                directories=directories,
+                words=words,
+                scope=10_000,
+            )
+            rows += _scanned(name, Scans(corpus, Path(directory)), runs)
+    return rows
+
+
+def _scanned(corpus: str, scans: Scans, runs: int) -> Iterator[dict[str, object]]:
+    in_order, any_order, cut = "xargs rg -j1", "xargs rg", f"xargs rg -j1 | head -{POOL}"
+
+    def turns(word: str, **plain: int) -> list[tuple[Scan, Scan]]:
+        return [(scans.ordered(word), scans.plain(word, **plain)) for _ in range(runs + 1)][1:]
+
+    for name, word in (("absent", generated.ABSENT), ("rare", generated.RARE)):
+        for baseline, threads in ((in_order, 1), (any_order, 0)):
+            pairs = turns(word, threads=threads)
+            order = list if threads else sorted
+            same = all(order(ours.lines) == order(plain.lines) for ours, plain in pairs)
+            yield _timed(f"{corpus}: {name}", baseline, pairs, same)
+    pairs = turns(generated.COMMON, threads=1, most=POOL)
+    yield _timed(f"{corpus}: common", cut, pairs, all(a.lines == b.lines for a, b in pairs))
+    pairs = turns(generated.BEST, threads=1)
+    times = [(ours.first, ours.seconds) for ours, _ in pairs]
+    same = all(a.lines == b.lines for a, b in pairs)
+    yield _row(f"{corpus}: first rows, the best-ranked 1 % match", "the whole scan", times, same)
+
+
+def _timed(name: str, baseline: str, pairs: Sequence[tuple[Scan, Scan]], same: bool) -> dict[str, object]:
+    return _row(name, baseline, [(ours.seconds, plain.seconds) for ours, plain in pairs], same)
+
+
+def _row(
+    name: str, baseline: str, pairs: Sequence[tuple[float, float]], identical: bool | None = None
+) -> dict[str, object]:
+    """Of ``pairs`` of measurements, seconds, taken in turns: ours first, the plain way second."""
     seconds = statistics.median(mine for mine, _ in pairs)
     plain_seconds = statistics.median(theirs for _, theirs in pairs)
     return {
@@ -65,8 +126,8 @@ def _row(
         "baseline": baseline,
         "baseline_seconds": round(plain_seconds, 4),
         "ratio": round(seconds / plain_seconds, 3),
-        "identical": None,
+        "identical": identical,
     }
 
 
-_BENCHES: dict[str, Callable[[int], list[dict[str, object]]]] = {"startup": _startup}
+_BENCHES: dict[str, Callable[[int], list[dict[str, object]]]] = {"scan": _scan, "startup": _startup}

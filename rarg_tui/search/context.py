@@ -40,10 +40,19 @@ class ScopeView:
 
 
 @dataclass(frozen=True, slots=True)
+class Sandbox:
+    """bubblewrap as it works here: the path of ``bwrap``, and whether it may mount a ``/proc``."""
+
+    bwrap: str
+    proc: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ShellContext:
     """``run_dir`` holds the files of the ``scopes``. ``reorder``: what reranks a plain listing, or
     ``None``. ``whole_corpus``: whether a search without a scope is allowed; then it covers ``paths()``,
-    all documents in path order. ``rerank_query``: the model's own words for this call, if it has any."""
+    all documents in path order. ``rerank_query``: the model's own words for this call, if it has any.
+    ``sandbox``: where full bash runs what the guard does not; ``None``: nowhere."""
 
     root: Path
     run_dir: Path
@@ -53,6 +62,7 @@ class ShellContext:
     whole_corpus: bool
     paths: Callable[[], Sequence[str]]
     rerank_query: str = ""
+    sandbox: Sandbox | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 #: Stands where text was left out.
 MARK = "…"
@@ -13,56 +13,86 @@ Span = tuple[int, int]
 
 
 def excerpt(text: str, spans: Sequence[Span], limit: int) -> tuple[str, tuple[Span, ...], int]:
-    """``text`` cut to about ``limit`` characters around ``spans`` (character offsets, in order).
+    """``text`` cut to at most ``limit`` (1 or more) characters and a mark in each gap.
 
-    Returns the excerpt, the spans in it (those outside are dropped, those cut through are clipped), and
-    the number of characters left out. A mark stands in each gap.
+    ``spans`` are character offsets, in order, apart from each other. Returns the excerpt, the spans in it,
+    and the number of characters left out. A span is shown whole or not at all; only one that is wider
+    than a piece is cut through. A text of several lines gives one piece, since the lines of its rows are
+    counted from its first.
     """
     if len(text) <= limit:
         return text, tuple(spans), 0
     pieces: list[str] = []
     inside: list[Span] = []
-    length = end_before = 0
-    for start, end in _windows(len(text), spans, limit):
+    length = end_before = kept = 0
+    for start, end in _joined(_windows(len(text), spans, limit, 1 if "\n" in text else _WINDOWS)):
         if start > end_before:
             pieces.append(MARK)
             length += len(MARK)
-        for first, last in spans:
-            if first < end and last > start:
-                inside.append((max(first, start) - start + length, min(last, end) - start + length))
+        inside += (
+            (first - start + length, last - start + length) for first, last in _clipped(spans, start, end)
+        )
         pieces.append(text[start:end])
         length += end - start
+        kept += end - start
         end_before = end
     if end_before < len(text):
         pieces.append(MARK)
-    kept = sum(len(piece) for piece in pieces) - sum(len(MARK) for piece in pieces if piece == MARK)
     return "".join(pieces), tuple(inside), len(text) - kept
 
 
-def _windows(length: int, spans: Sequence[Span], limit: int) -> list[Span]:
+def _clipped(spans: Sequence[Span], start: int, end: int) -> Iterator[Span]:
+    for first, last in spans:
+        clipped = max(first, start), min(last, end)
+        if clipped[0] < clipped[1] or (first == last and start <= first <= end):
+            yield clipped
+
+
+def _joined(windows: Sequence[Span]) -> list[Span]:
+    """``windows`` with those that touch made one."""
+    joined: list[Span] = []
+    for start, end in windows:
+        if joined and start == joined[-1][1]:
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _windows(length: int, spans: Sequence[Span], limit: int, most: int) -> list[Span]:
+    """The fewest windows that hold all spans; where even ``most`` do not, those of the first ones."""
     if not spans:
         return [(0, limit)]
-    found: list[Span] = []
-    for count in range(1, _WINDOWS + 1):
-        found = _around(length, spans, max(1, limit // count))
-        if len(found) <= count:
-            return found
-    return found[:_WINDOWS]
+    most = min(most, limit)
+    for count in range(1, most + 1):
+        width = limit // count
+        groups = _groups(spans, width, most + 1)
+        if len(groups) <= count:
+            break
+    return _around(length, groups, width)[:most]
 
 
-def _around(length: int, spans: Sequence[Span], width: int) -> list[Span]:
-    """Windows of ``width`` that cover the spans from the first on; one more than allowed is enough."""
-    found: list[Span] = []
-    at = 0
-    while at < len(spans) and len(found) <= _WINDOWS:
-        first, last = spans[at]
-        at += 1
-        if found and last <= found[-1][1]:
-            continue
-        while at < len(spans) and spans[at][1] - first <= width:
-            last = spans[at][1]
-            at += 1
-        start = max(0, min(first - max(0, width - (last - first)) // 2, length - width))
-        start = max(start, found[-1][1]) if found else start
-        found.append((start, min(length, start + width)))
-    return found
+def _groups(spans: Sequence[Span], width: int, most: int) -> list[Span]:
+    """The first ``most`` groups of spans, each at most ``width`` from its first to its last character, or
+    one span alone."""
+    groups: list[Span] = []
+    for first, last in spans:
+        if groups and last - groups[-1][0] <= width:
+            groups[-1] = groups[-1][0], last
+        elif len(groups) == most:
+            break
+        else:
+            groups.append((first, last))
+    return groups
+
+
+def _around(length: int, groups: Sequence[Span], width: int) -> list[Span]:
+    """A window of at most ``width`` around each group; none reaches into the next group."""
+    windows: list[Span] = []
+    before = 0
+    for at, (first, last) in enumerate(groups):
+        start = max(before, min(first - max(0, width - (last - first)) // 2, length - width))
+        end = min(start + width, groups[at + 1][0] if at + 1 < len(groups) else length)
+        windows.append((start, end))
+        before = end
+    return windows

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import IO
 
+from rarg_tui.errors import RargError
 from rarg_tui.search.batches import BatchSizes, batches
+from rarg_tui.search.call import as_operands
 from rarg_tui.search.command import Redirects
 from rarg_tui.search.context import ShellContext
 from rarg_tui.search.documents import below, relative
@@ -20,7 +24,6 @@ from rarg_tui.search.process import ENOUGH, Children, Drain, Stopped, find_progr
 from rarg_tui.search.raw import RawScan, raw
 from rarg_tui.search.refusal import CommandError
 from rarg_tui.search.rg import find_rg
-from rarg_tui.search.ripgrep import as_operands
 from rarg_tui.search.xargs import Xargs, split_names
 
 #: The most that is read as a list of names: far more than any scope.
@@ -49,7 +52,8 @@ class Executor:
     def __init__(self, context: ShellContext) -> None:
         self.context = context
         self.root = str(context.root)
-        self.admission = Admission(policy_of(context))
+        documents = chain.from_iterable(scope.paths for scope in context.scopes.values())
+        self.admission = Admission(policy_of(context), documents)
         scopes = (context.run_dir / f"scope_{number}.txt" for number in context.scopes)
         self.readable = (self.root, *map(str, scopes))
 
@@ -198,6 +202,7 @@ class Executor:
 
     def _listed(self, step: Listed, thread: _Thread, children: Children) -> int:
         names = self.names(step.xargs, thread.input())
+        statuses: list[int] = []
         if step.reads:
             kept = []
             for name in names:
@@ -206,10 +211,10 @@ class Executor:
                     thread.say(reason if name in reason else f"{name}: {reason}")
                 else:
                     kept.append(name)
+            statuses += [2] if len(kept) < len(names) else []
             names = kept
         most = step.xargs.most or 2_000
         program = self._find(step.argv[0])
-        code = 0
         for batch in batches(names, BatchSizes(first=most, growth=1, most=most)):
             operands = ["--", *as_operands(batch)] if step.reads else list(batch)
             process = children.start(
@@ -225,8 +230,13 @@ class Executor:
                 thread.say(drain.text())
             else:
                 ended = children.wait(process)
-            code = 123 if ended else code
-        return code
+            if ended < 0:
+                return 0 if -ended == signal.SIGPIPE else 128 - ended
+            statuses.append(ended)
+        if step.argv[0] == "grep":
+            # As of one grep over all names: a batch without a match is no error.
+            return 2 if max(statuses, default=1) > 1 else min(statuses, default=1)
+        return 123 if any(statuses) else 0
 
 
 _AS_USUAL = Redirects()
@@ -332,12 +342,13 @@ class _Thread(_Running):
     def _run(self, body: Callable[[_Thread], int]) -> None:
         try:
             self._code = body(self)
-        except CommandError as error:
+        except RargError as error:
             self.failure, self._code = str(error), 2
         except (BrokenPipeError, Stopped):
             self._code = 0
         except OSError as error:
-            self.failure, self._code = str(error), 2
+            name = os.path.basename(os.fsdecode(error.filename or ""))
+            self.failure, self._code = f"{name}: {error.strerror}".removeprefix(": "), 2
         finally:
             self.close_input()
             os.close(self.out)

@@ -13,16 +13,19 @@ from rarg_tui.errors import RargError
 from rarg_tui.search.context import Reorder, ShellLimits
 from rarg_tui.search.documents import filtered
 from rarg_tui.search.keywords import focused, keywords
-from rarg_tui.search.observation import show_matches, show_text
+from rarg_tui.search.observation import show_matches, show_text, stop_sentence
 from rarg_tui.search.places import Admission, Policy
 from rarg_tui.search.problems import Problems
-from rarg_tui.search.process import CANCELLED, TIMED_OUT, Children
+from rarg_tui.search.process import Children, Stopped
 from rarg_tui.search.raw import raw
 from rarg_tui.search.refusal import CommandError
 from rarg_tui.search.rg import find_rg
 from rarg_tui.search.rg_options import RgCall, read_rg
 from rarg_tui.search.ripgrep import scan
 from rarg_tui.trace.events import Match
+
+#: How much of an output is read: a line of megabytes is shortened, and others come after it.
+_OUTPUT = 4 * 1_024 * 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +86,12 @@ def grep(
     call = _read(rg_args)
     began = time.perf_counter()
     result = GrepResult("|".join(call.patterns), "ok", "", rg.version, "")
-    admission = _admission(root)
+    admission = _admission(root, paths)
     with Children(cancel, limits.timeout_s, readable=_readable(root, call)) as children:
-        names = _filtered(call, paths, str(root), children)
+        try:
+            names = _filtered(call, paths, str(root), children)
+        except Stopped:
+            names = ()
         if not call.plain:
             return _written(result, call, names, root, children, limits, began)
         ranks = {path: rank for rank, path in enumerate(paths, 1)} if ranked else None
@@ -98,11 +104,12 @@ def grep(
             pool=limits.pool,
             line_length=limits.line_length,
             ranks=ranks,
-            refusal=admission.refusal,
+            refusals=admission.refusals,
             on_matches=on_matches,
         )
     elapsed = {"scan": _ms(began), "rerank": 0.0}
-    state, message = _state(bool(found.matches), found.problems, found.error, found.stopped, limits)
+    stopped = "" if found.full else found.stopped
+    state, message = _state(bool(found.matches), found.problems, found.error, stopped, limits)
     words = keywords(call.patterns, call.fixed)
     query = focused(scope_query or "", words, rerank_query)
     order: Sequence[Match] = found.matches
@@ -165,7 +172,7 @@ def grep_raw(
             root=str(root),
             children=children,
             write=write,
-            refusal=_admission(root).refusal,
+            refusal=_admission(root, paths).refusal,
         )
     state, message = _state(done.found, done.problems, done.error, done.stopped, ShellLimits())
     code = {"ok": 0, "partial": 0 if done.found else 2, "no_match": 1, "cancelled": 130}.get(state, 2)
@@ -185,8 +192,8 @@ def _read(rg_args: Sequence[str]) -> RgCall:
     return replace(call, pattern_files=files)
 
 
-def _admission(root: Path) -> Admission:
-    return Admission(Policy(str(root), str(root), (), whole_corpus=True, hidden=True))
+def _admission(root: Path, documents: Sequence[str]) -> Admission:
+    return Admission(Policy(str(root), str(root), (), whole_corpus=True, hidden=True), documents)
 
 
 def _readable(root: Path, call: RgCall) -> tuple[str, ...]:
@@ -211,14 +218,14 @@ def _written(
     began: float,
 ) -> GrepResult:
     kept = bytearray()
-    limit = limits.output_bytes * 2
+    limit = max(_OUTPUT, limits.output_bytes)
 
     def write(chunk: bytes) -> None:
         kept.extend(chunk[: limit + 1 - len(kept)])
         if len(kept) > limit:
             raise BrokenPipeError
 
-    refusal = _admission(root).refusal
+    refusal = _admission(root, names).refusal
     done = raw(find_rg(), call, names, root=str(root), children=children, write=write, refusal=refusal)
     state, message = _state(done.found, done.problems, done.error, done.stopped, limits)
     text = show_text(bytes(kept), done.cut, "", limits, [message] if message and kept else [])
@@ -228,10 +235,9 @@ def _written(
 
 
 def _state(found: bool, problems: Problems, error: str, stopped: str, limits: ShellLimits) -> tuple[str, str]:
-    if stopped == TIMED_OUT:
-        return TIMED_OUT, f"stopped after {limits.timeout_s:g} s, there may be more"
-    if stopped == CANCELLED:
-        return CANCELLED, "stopped, there may be more"
+    if stopped:
+        said = f"{stop_sentence(stopped, limits.timeout_s)}, there may be more"
+        return stopped, "; ".join(filter(None, [said, problems.sentence()]))
     if error:
         return "failed", error
     if problems:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from rarg_tui.search.command import Pipeline, Redirects, Script, Simple
-from rarg_tui.search.expansion import expands
+from rarg_tui.search.expansion import Expansion
 from rarg_tui.search.find_options import files_of_test, read_find
+from rarg_tui.search.options import Given
 from rarg_tui.search.places import Place, Policy, locate, scopes_there_are
-from rarg_tui.search.programs import Call, read_call
-from rarg_tui.search.refusal import CommandError, Refused
+from rarg_tui.search.printing import read_echo, read_printf
+from rarg_tui.search.programs import PROGRAMS, Call, read_call
+from rarg_tui.search.refusal import CommandError, Refused, named
 from rarg_tui.search.rg_options import RgCall, read_rg
 from rarg_tui.search.words import Word
 from rarg_tui.search.xargs import Xargs, read_xargs
@@ -19,8 +22,11 @@ from rarg_tui.search.xargs import Xargs, read_xargs
 __all__ = ["AndOrPlan", "PipelinePlan", "Policy", "Program", "Refused", "Search", "Step", "check"]
 
 _AS_USUAL = Redirects()
-#: The most programs that run side by side for one command.
-LONGEST_PIPELINE = 16
+_PRINTING: Mapping[str, Callable[[Sequence[str]], list[str]]] = {"echo": read_echo, "printf": read_printf}
+#: What xargs does not start: it reads no names, or writes to one of them.
+_NO_NAMES = ("xargs", "find", "test", "[", "set", "true", "false", ":", "tr", "uniq", "comm")
+#: The most programs that run side by side for one command, and the most pipelines one after another.
+LONGEST_PIPELINE, LONGEST_SCRIPT = 16, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +95,25 @@ class AndOrPlan:
 def check(script: Script, policy: Policy) -> tuple[AndOrPlan, ...]:
     """The plan of ``script``. Raises :class:`Refused` for what is not allowed, and
     :class:`~rarg_tui.search.refusal.CommandError` for what cannot be run at all. Nothing has run then."""
-    return tuple(
+    if sum(len(and_or.pipelines) for and_or in script.lists) > LONGEST_SCRIPT:
+        raise Refused(f"a command holds at most {LONGEST_SCRIPT} pipelines here; split it.")
+    plan = tuple(
         AndOrPlan(tuple(_pipeline(p, policy) for p in and_or.pipelines), and_or.operators)
         for and_or in script.lists
     )
+    expansion = Expansion(policy.root)
+    for word in _words(script):
+        _no_glob(word, policy, expansion)
+    return plan
+
+
+def _words(script: Script) -> Iterator[Word]:
+    for and_or in script.lists:
+        for pipeline in and_or.pipelines:
+            for command in pipeline.commands:
+                yield from command.words
+                if command.redirects.stdin is not None:
+                    yield command.redirects.stdin
 
 
 def _pipeline(pipeline: Pipeline, policy: Policy) -> PipelinePlan:
@@ -114,12 +135,19 @@ def _pipeline(pipeline: Pipeline, policy: Policy) -> PipelinePlan:
 
 
 def _feed(word: Word, policy: Policy) -> Step:
-    return Program(("cat",), (locate(word.text, policy, stdin=False),))
+    place = _place(word.text, policy, stdin=False)
+    if place.kind == "missing":
+        raise CommandError(f"there is no file {named(word.text)} to read from with <; name a document.")
+    return Program(("cat",), (place,))
+
+
+def _place(text: str, policy: Policy, *, directories: bool = False, stdin: bool = True) -> Place:
+    if not text:
+        raise CommandError("an empty word stands where a file name is due; name a file, or leave it out.")
+    return locate(text, policy, directories=directories, stdin=stdin)
 
 
 def _step(command: Simple, policy: Policy, first: bool) -> Step:
-    for word in command.words:
-        _no_glob(word, policy)
     name, *arguments = command.argv
     name = "true" if name == ":" else name
     redirects = command.redirects
@@ -131,25 +159,29 @@ def _step(command: Simple, policy: Policy, first: bool) -> Step:
         return Settings(_settings(arguments))
     if name == "find":
         starts, expression = read_find(arguments)
-        places = [locate(start, policy, directories=True, stdin=False) for start in starts]
-        return Program(("find", "-P", *(_dashed(p.text) for p in places), *expression), (), redirects)
-    if name in ("echo", "printf"):
-        return _text(name, arguments, redirects)
+        places = [_place(start, policy, directories=True, stdin=False) for start in starts]
+        return Program(("find", "-P", *(_start(p, policy) for p in places), *expression), (), redirects)
+    if name in ("true", "false"):
+        return Program((name,), (), redirects)
+    if name in _PRINTING:
+        return Program((name, *_PRINTING[name](arguments)), (), redirects)
     if name in ("test", "["):
         return _test(name, arguments, redirects, policy)
     return _program(read_call(name, arguments), redirects, policy, first)
 
 
-def _program(call: Call, redirects: Redirects, policy: Policy, first: bool) -> Step:
+def _program(call: Call, redirects: Redirects, policy: Policy, first: bool) -> Program:
     recursive = call.program == "grep" and any(o.name in ("-r", "--recursive") for o in call.options)
     directories = call.program == "ls" or recursive
     if recursive and not policy.whole_corpus:
         raise Refused(_whole_corpus_sentence(policy))
-    files = tuple(locate(text, policy, directories=directories) for text in call.paths)
-    for place in files:
-        if place.kind == "stdin" and first:
-            raise Refused(f"{call.program} - would wait for input that never comes; name a file.")
-    argv = [call.program, *_options(call, policy)]
+    files = tuple(_place(text, policy, directories=directories) for text in call.paths)
+    waits = "stdin" in {place.kind for place in files} if files else not directories
+    if first and waits:
+        raise Refused(f"{call.program} would wait for input that never comes; name a file.")
+    argv = [call.program, *PROGRAMS[call.program].always]
+    for option in call.options:
+        argv += _anchored(option, files, policy).argv()
     if recursive:
         # Hidden files are not part of the corpus; a FIFO among the files must not be waited for.
         argv += ["--exclude=.?*", "--exclude-dir=.?*", "--devices=skip"]
@@ -160,18 +192,15 @@ def _program(call: Call, redirects: Redirects, policy: Policy, first: bool) -> S
     return Program(tuple(argv), files, redirects)
 
 
-def _options(call: Call, policy: Policy) -> list[str]:
-    words: list[str] = []
-    for option in call.options:
-        if option.kind == "path":
-            _pattern_file(option.value or "", policy)
-        words += option.argv()
-    return words
+def _anchored(option: Given, files: Sequence[Place], policy: Policy) -> Given:
+    if option.kind != "path":
+        return option
+    return replace(option, value=_pattern_file(option.value or "", files, policy))
 
 
 def _rg(call: RgCall, redirects: Redirects, policy: Policy, first: bool) -> Step:
-    call = _pattern_files(call, policy)
-    places = tuple(locate(text, policy, directories=True) for text in call.paths)
+    places = tuple(_place(text, policy, directories=True) for text in call.paths)
+    call = _pattern_files(call, places, policy)
     kinds = {place.kind for place in places}
     if not places and not first and not call.files:
         return _filter(call, (Place("stdin", "-"),), redirects)
@@ -189,7 +218,7 @@ def _rg(call: RgCall, redirects: Redirects, policy: Policy, first: bool) -> Step
     if kinds <= {"document", "missing"} and call.plain:
         return Search(call, None, places, redirects)
     if "stdin" in kinds and first:
-        raise Refused("rg - would wait for input that never comes; name a file.")
+        raise Refused("rg would wait for input that never comes; name a file.")
     return _filter(call, places, redirects)
 
 
@@ -199,17 +228,23 @@ def _filter(call: RgCall, places: tuple[Place, ...], redirects: Redirects) -> St
     return Program(argv, places, redirects, call.patterns)
 
 
-def _pattern_files(call: RgCall, policy: Policy) -> RgCall:
-    for file in call.pattern_files:
-        _pattern_file(file, policy)
-    return call
+def _pattern_files(call: RgCall, places: Sequence[Place], policy: Policy) -> RgCall:
+    files = tuple(_pattern_file(file, places, policy) for file in call.pattern_files)
+    return replace(call, pattern_files=files)
 
 
-def _pattern_file(file: str, policy: Policy) -> None:
+def _pattern_file(file: str, places: Sequence[Place], policy: Policy) -> str:
+    """The name of a file of patterns for a program that reads ``places``."""
     if file == "-":
         raise Refused("-f - reads patterns from a pipe; write them with -e instead.")
-    if locate(file, policy, stdin=False).kind == "scope":
+    kind = _place(file, policy, stdin=False).kind
+    if kind == "scope":
         raise Refused("a scope file is no file of patterns; feed its names to rg with xargs -d '\\n'.")
+    if kind == "missing":
+        raise CommandError(f"there is no file {named(file)} to take patterns from; write them with -e.")
+    # A program that reads only scopes stands where they are, and the file's name begins at the root.
+    scopes_only = {place.kind for place in places} == {"scope"}
+    return os.path.join(policy.root, file) if scopes_only else file
 
 
 def _xargs(arguments: Sequence[str], redirects: Redirects, policy: Policy, first: bool) -> Step:
@@ -217,34 +252,24 @@ def _xargs(arguments: Sequence[str], redirects: Redirects, policy: Policy, first
     if first and not xargs.file:
         raise CommandError("xargs has no input; write cat scope_1.txt | xargs -d '\\n' rg -n PATTERN.")
     if xargs.file:
-        xargs = replace(xargs, scope=locate(xargs.file, policy, stdin=False).scope)
+        xargs = replace(xargs, scope=_place(xargs.file, policy, stdin=False).scope)
     name, *rest = command
     if name == "rg":
-        rg = _pattern_files(read_rg(rest), policy)
+        rg = _pattern_files(read_rg(rest), (), policy)
         if rg.paths or rg.files:
             raise Refused("the file names for rg come from xargs here; leave other paths and --files out.")
         return Search(rg, xargs, (), redirects)
-    if name in ("xargs", "find", "test", "[", "set"):
+    if name in _NO_NAMES:
         raise Refused(f"xargs cannot start {name} here; it starts rg, cat, head, sed -n, wc and the like.")
-    if name in ("echo", "printf"):
-        return Listed(_text(name, rest, redirects).argv, xargs, False, redirects)
+    if name in _PRINTING:
+        return Listed((name, *_PRINTING[name](rest)), xargs, False, redirects)
     call = read_call(name, rest)
-    if call.program in ("true", "false", "tr", "uniq", "comm"):
-        raise Refused(f"xargs cannot start {name} here; it starts rg, cat, head, sed -n, wc and the like.")
-    step = _program(call, Redirects(), policy, first=False)
-    if not isinstance(step, Program) or step.files:
+    if call.paths:
         raise Refused(f"the file names for {name} come from xargs here; leave other paths out.")
+    argv = _program(call, Redirects(), policy, first=False).argv
     # One name alone would otherwise be left out of the output, depending on where a batch is cut.
-    named = name == "grep" and not any(o.name in ("-h", "--no-filename") for o in call.options)
-    return Listed((*step.argv, "-H") if named else step.argv, xargs, True, redirects)
-
-
-def _text(name: str, arguments: Sequence[str], redirects: Redirects) -> Program:
-    if name == "printf" and not arguments:
-        raise CommandError("printf lacks its format; write printf '%s\\n' TEXT.")
-    if name == "printf" and arguments[0].startswith("-v"):
-        raise Refused("variables cannot be set here; leave printf -v out.")
-    return Program((name, *arguments), (), redirects)
+    nameless = name != "grep" or any(o.name in ("-h", "--no-filename") for o in call.options)
+    return Listed(argv if nameless else (*argv, "-H"), xargs, True, redirects)
 
 
 def _test(name: str, arguments: Sequence[str], redirects: Redirects, policy: Policy) -> Step:
@@ -252,7 +277,7 @@ def _test(name: str, arguments: Sequence[str], redirects: Redirects, policy: Pol
     if name == "[" and (not words or words.pop() != "]"):
         raise CommandError("[ lacks its closing ]; add it.")
     for file in files_of_test(words):
-        place = locate(file, policy, directories=True, stdin=False)
+        place = _place(file, policy, directories=True, stdin=False)
         if place.kind == "scope":
             words[words.index(file)] = f"{policy.run_dir}/scope_{place.scope}.txt"
     return Program(("test", *words), (), redirects)
@@ -263,12 +288,12 @@ def _settings(arguments: Sequence[str]) -> tuple[tuple[str, bool], ...]:
     rest = list(arguments)
     while rest:
         word = rest.pop(0)
-        on = word.startswith("-")
-        for letter in word[1:] if word[:1] in ("-", "+") else ():
+        letters = word[1:] if word[:1] in ("-", "+") else ""
+        for letter in letters or "?":
             if letter == "o" and rest and rest[0] in ("pipefail", "errexit", "nounset"):
-                options.append((rest.pop(0), on))
+                options.append((rest.pop(0), word[0] == "-"))
             elif letter in "eu":
-                options.append(({"e": "errexit", "u": "nounset"}[letter], on))
+                options.append(({"e": "errexit", "u": "nounset"}[letter], word[0] == "-"))
             else:
                 raise Refused("only set -o pipefail, set -e and set -u are available here; leave it out.")
     if not options:
@@ -276,19 +301,26 @@ def _settings(arguments: Sequence[str]) -> tuple[tuple[str, bool], ...]:
     return tuple(options)
 
 
-def _no_glob(word: Word, policy: Policy) -> None:
+def _no_glob(word: Word, policy: Policy, expansion: Expansion) -> None:
     """A pattern that names no file stays as it is, as in bash; one that does must be quoted."""
-    if word.glob and any(fnmatchcase(f"scope_{number}.txt", word.glob) for number in policy.scopes):
-        raise Refused(f"{word.text} is not expanded here; name the scopes: {scopes_there_are(policy.scopes)}")
-    if word.glob and expands(word.glob, policy.root):
+    if not word.glob:
+        return
+    scopes = any(fnmatchcase(f"scope_{number}.txt", word.glob) for number in policy.scopes)
+    if scopes and word.text.startswith("scope"):
+        names = scopes_there_are(policy.scopes)
+        raise Refused(f"{named(word.text)} is not expanded here; name the scopes: {names}")
+    if scopes or expansion.of(word.glob):
         raise Refused(
-            f"bash may put file names in the place of {word.text}; put it in single quotes, or name "
-            "the files."
+            f"bash may put file names in the place of {named(word.text)}; put a pattern in single quotes, "
+            "and name files, or find them: find . -name '*.txt'."
         )
 
 
-def _dashed(path: str) -> str:
-    return f"./{path}" if path.startswith(("-", "!", "(", ")")) else path
+def _start(place: Place, policy: Policy) -> str:
+    """A starting point as find takes it for one, whatever it begins with."""
+    if place.kind == "scope":
+        return f"{policy.run_dir}/scope_{place.scope}.txt"
+    return f"./{place.text}" if place.text.startswith(("-", "!", "(", ")", ",")) else place.text
 
 
 def _whole_corpus_sentence(policy: Policy) -> str:

@@ -12,6 +12,7 @@ _ESCAPED_CLASS = re.compile(
     r"\\[pP](?:\{[^}]*\}|\w)|\\x(?:\{[^}]*\}|[0-9A-Fa-f]{2})|\\[uU]\{?[0-9A-Fa-f]+\}?"
 )
 _GROUP = re.compile(r"\(\?(?:P?<[A-Za-z_]\w*>|P?=|[imsxuUR-]*:|[imsxuUR-]+\)|<?[=!]|>|#[^)]*\)?)")
+_BOTH_CASES = re.compile(r"\[([^\W\d_])([^\W\d_])\]")
 _SET = re.compile(r"\[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\])*\]")
 _REPEAT = re.compile(r"\{\d*,?\d*\}[?+]?")
 _WORD = re.compile(r"[^\W_](?:[\w'\u2019-]*\w)?")
@@ -38,8 +39,11 @@ def focused(query: str, words: Sequence[str], own: str = "") -> str:
 def _plain(pattern: str) -> str:
     """A regular expression with all that is not literal text turned into blanks."""
     text = re.sub(r"\\Q(.*?)(?:\\E|$)", lambda found: f" {found[1]} ", pattern, flags=re.DOTALL)
+    text = text.replace("\\\\", " ")
     text = _ESCAPED_CLASS.sub(" ", text)
     text = _GROUP.sub(" ", text)
+    # A letter in both cases ([Cc]omet) is that letter.
+    text = _BOTH_CASES.sub(lambda found: found[1] if found[1].lower() == found[2].lower() else found[0], text)
     text = _SET.sub(" ", text)
     text = _REPEAT.sub(" ", text)
     # An optional letter (colou?r) leaves a word to look for; .* and the like part two words.

@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from rarg_tui.search.refusal import CommandError, Refused
+from rarg_tui.search.refusal import CommandError, Refused, named
+
+#: A number with a sign and a unit, as the programs have it; longer ones overflow somewhere.
+_NUMBER = re.compile(r"[-+]?[0-9]{1,18}[A-Za-z]{0,3}")
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """``value``: ``""`` takes none, ``text`` takes one, ``path`` names a file to read, ``maybe`` takes
-    one only when it is attached."""
+    """``value``: ``""`` takes none, ``text`` takes one, ``number`` one that is a number, ``path`` names a
+    file to read, ``maybe`` takes one only when it is attached."""
 
     name: str
     value: str = ""
@@ -36,11 +39,11 @@ class Given:
 
 
 def table(text: str) -> Mapping[str, Option]:
-    """A table from words like ``-n --lines= -f@ --color=?``: ``=`` takes a value, ``@`` a file to
-    read, ``=?`` a value when attached."""
+    """A table from words like ``-s --name= -n# -f@ --color=?``: ``=`` takes a value, ``#`` a number, ``@``
+    a file to read, ``=?`` a value when attached."""
     options = {}
     for word in text.split():
-        for mark, value in (("=?", "maybe"), ("=", "text"), ("@", "path")):
+        for mark, value in (("=?", "maybe"), ("=", "text"), ("#", "number"), ("@", "path")):
             if word.endswith(mark):
                 option = Option(word[: -len(mark)], value)
                 break
@@ -79,7 +82,7 @@ def read_options(
         if word.startswith("--"):
             given.append(reader.long(word, rest))
         elif number and re.fullmatch(r"-[0-9]+", word):
-            given.append(Given(number, word[1:], "text"))
+            given.append(reader.given(known[number], word[1:]))
         elif word.startswith("-") and len(word) > 1:
             given += reader.short(word, rest)
         else:
@@ -103,10 +106,10 @@ class _Reader:
         if attached:
             if not option.value:
                 raise CommandError(f"{self.program} {name} takes no value; write {name} alone.")
-            return Given(name, value, option.value)
-        if option.value in ("text", "path"):
-            return Given(name, self._value(name, rest), option.value)
-        return Given(name, None, option.value)
+            return self.given(option, value)
+        if option.value in ("", "maybe"):
+            return Given(name, None, option.value)
+        return self.given(option, self._value(name, rest))
 
     def short(self, word: str, rest: list[str]) -> list[Given]:
         given: list[Given] = []
@@ -122,15 +125,24 @@ class _Reader:
                 attached = attached[1:]
             elif not attached:
                 attached = self._value(option.name, rest)
-            given.append(Given(option.name, attached, option.value))
+            given.append(self.given(option, attached))
             break
         return given
+
+    def given(self, option: Option, value: str) -> Given:
+        if option.value == "number" and _NUMBER.fullmatch(value) is None:
+            raise CommandError(
+                f"{self.program} {option.name} needs a number, not {named(value)}; write one after it."
+            )
+        return Given(option.name, value, option.value)
 
     def _option(self, name: str) -> Option:
         option = self.known.get(name)
         if option is None:
             usual = "{program} {} is not available here; leave it out."
-            raise Refused(self.why.get(name, usual).format(name, program=self.program))
+            if longer := [known for known in self.known if name.startswith("--") and known.startswith(name)]:
+                usual = f"{{program}} {{}} is no whole option; write it out: {', '.join(longer[:3])}."
+            raise Refused(self.why.get(name, usual).format(named(name), program=self.program))
         return option
 
     def _value(self, name: str, rest: list[str]) -> str:

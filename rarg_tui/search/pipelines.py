@@ -7,19 +7,19 @@ import shlex
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rarg_tui.errors import RargError
-from rarg_tui.search.context import ScopeView
-from rarg_tui.search.execute import TOO_MANY, Executor
+from rarg_tui.search.context import ScopeView, ShellContext
+from rarg_tui.search.execute import TOO_MANY, Executor, Piped
 from rarg_tui.search.guard import Listed, PipelinePlan, Program, Search, Step
 from rarg_tui.search.keywords import focused, keywords
-from rarg_tui.search.observation import documents_in, show_matches, show_text
-from rarg_tui.search.outcome import Outcome
-from rarg_tui.search.process import CANCELLED, TIMED_OUT, Children
+from rarg_tui.search.observation import documents_in, show_matches, show_nothing, show_text, stop_sentence
+from rarg_tui.search.outcome import Outcome, rejection, searches, state_of
+from rarg_tui.search.process import CANCELLED, TIMED_OUT, Children, Stopped
 from rarg_tui.search.refusal import CommandError
 from rarg_tui.search.rg import find_rg
-from rarg_tui.search.ripgrep import ScanResult, scan
+from rarg_tui.search.ripgrep import scan
 from rarg_tui.search.rule import Listing, follows, scopes_named
 from rarg_tui.trace.events import Match
 
@@ -27,6 +27,22 @@ OnMatches = Callable[[Sequence[Match]], None]
 
 #: How much of a pipeline's output is read when names are what it makes.
 _NAMES = 64 * 1_024 * 1_024
+#: How much of any other output is read: a line of megabytes is shortened, and others come after it.
+_OUTPUT = 4 * 1_024 * 1_024
+#: How many complaints of the programs that list the names are told.
+_SAID = 3
+_STOPPED = {TIMED_OUT: 124, CANCELLED: 130}
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The ``paths`` to search, the one ``scope`` they come from, what to tell about them, and what the
+    programs that listed them complained of."""
+
+    paths: Sequence[str] = ()
+    scope: ScopeView | None = None
+    notes: Sequence[str] = ()
+    trouble: str = ""
 
 
 def run_listing(
@@ -41,16 +57,19 @@ def run_listing(
     """Run a plain listing. ``before`` matches of the same command came earlier: positions go on there."""
     context, limits, call = executor.context, executor.context.limits, listing.search.call
     outcome = Outcome("ok", 0, "", searches=True, pattern=_pattern(call.patterns, call.pattern_files))
+    rg = find_rg()
     began = time.perf_counter()
-    scope: ScopeView | None = None
     with Children(cancel, timeout_s, readable=executor.readable) as children:
         try:
-            names, scope, notes = _names(listing, executor, children, outcome)
-        except CommandError as error:
-            return _failed(outcome, str(error))
+            given = _names(listing, executor, children, outcome)
+        except Stopped:
+            given = _Names()
+        except (CommandError, OSError) as error:
+            return _failed(outcome, _sentence(error))
+        scope, names = given.scope, given.paths
         ranks = {path: rank for rank, path in enumerate(scope.paths, 1)} if scope is not None else None
         result = scan(
-            find_rg(),
+            rg,
             call,
             names,
             root=executor.root,
@@ -58,7 +77,7 @@ def run_listing(
             pool=limits.pool,
             line_length=limits.line_length,
             ranks=ranks,
-            refusal=executor.admission.refusal,
+            refusals=executor.admission.refusals,
             on_matches=on_matches,
         )
     outcome.scan_ms = (time.perf_counter() - began) * 1000
@@ -67,20 +86,12 @@ def run_listing(
         return _failed(outcome, result.error)
     pool = [replace(match, position=match.position + before) for match in result.matches]
     shown = min(limits.shown, listing.cap) if listing.cap is not None else limits.shown
-    order: Sequence[Match] = pool
-    if context.reorder is not None and scope is not None and len(pool) > shown and follows(names, scope):
-        words = keywords(call.patterns, call.fixed)
-        outcome.rerank_query = focused(scope.query, words, context.rerank_query)
-        began = time.perf_counter()
-        try:
-            order = context.reorder.rerank(outcome.rerank_query, words, pool)
-            outcome.reranked = True
-        except RargError as error:
-            notes.append(f"not reranked: {str(error).rstrip('.')}")
-        outcome.rerank_ms = (time.perf_counter() - began) * 1000
-    elif listing.tail:
-        order = pool[-shown:]
-    _finish(outcome, result, notes, len(names))
+    order, notes = _ordered(pool, shown, listing, given, context, outcome)
+    notes += filter(None, [result.problems.binary_sentence()])
+    # What stopped a search that had all it wanted does not matter.
+    stopped = "" if result.full else result.stopped
+    troubles = [text for text in (given.trouble, result.problems.sentence()) if text]
+    outcome.pool_full = result.full
     if pool:
         view = show_matches(
             order[:shown],
@@ -88,13 +99,25 @@ def run_listing(
             total=len(pool),
             full=result.full,
             reranked=outcome.reranked,
-            notes=[*notes, *_trouble(result.stopped, result.problems.sentence(), limits.timeout_s),
-                   *filter(None, [result.problems.binary_sentence()])],
-        )  # fmt: skip
+            last=listing.tail and not outcome.reranked,
+            notes=[*notes, *_stop_notes(stopped, limits.timeout_s), *troubles],
+        )
         outcome.text, outcome.shown = view.text, len(view.matches)
         outcome.seen = tuple(dict.fromkeys(match.path for match in view.matches))
         outcome.pool = _with_marks(order, pool, {m.position: m.shown_at for m in view.matches})
-    outcome.pool_full = result.full
+        outcome.state = stopped or ("partial" if troubles else "ok")
+    else:
+        read_none = bool(troubles) and (result.problems.all or not names)
+        outcome.text = show_nothing(
+            files=len(names),
+            stopped=stopped,
+            timeout_s=limits.timeout_s,
+            read_none=read_none,
+            trouble="; ".join(troubles),
+            notes=notes,
+        )
+        outcome.state = stopped or ("failed" if read_none else "partial" if troubles else "no_match")
+    outcome.message = "; ".join([*_stop_notes(stopped, limits.timeout_s), *troubles])
     outcome.exit_code = _listing_code(outcome, listing.cap is not None, pipefail)
     return outcome
 
@@ -107,66 +130,92 @@ def run_written(
     pipefail: bool,
 ) -> Outcome:
     """Run a pipeline exactly as written; its output is cut to the budget."""
-    limits = executor.context.limits
+    limits, steps = executor.context.limits, pipeline.steps
+    if searches(steps):
+        find_rg()  # said here when it is missing: the threads of a pipeline could not
     began = time.perf_counter()
     with Children(cancel, timeout_s, readable=executor.readable) as children:
-        piped = executor.run(pipeline.steps, children, limits.output_bytes * 2)
+        piped = executor.run(steps, children, max(_OUTPUT, limits.output_bytes))
         stopped = children.reason if children.reason in (CANCELLED, TIMED_OUT) else ""
-    code = _status(piped.codes, pipefail)
-    searches = any(_searches(step) for step in pipeline.steps)
-    outcome = Outcome("ok", code, "", searches=searches, ran=_written(pipeline.steps))
+    outcome = Outcome("ok", _status(piped.codes, pipefail), "", searches=searches(steps))
     outcome.scan_ms = (time.perf_counter() - began) * 1000
-    scopes = scopes_named(pipeline.steps)
+    outcome.ran = _written(steps)
+    scopes = scopes_named(steps)
     outcome.scope = scopes[0] if len(scopes) == 1 else None
-    outcome.pattern = "|".join(next((p for s in pipeline.steps if (p := _patterns(s))), ()))
-    error = piped.failure or next((s.error for s in piped.scans if s.error), "")
-    if error:
+    outcome.pattern = "|".join(next((p for s in steps if (p := _patterns(s))), ()))
+    errors = _without_run_dir(os.fsencode(piped.errors), executor).decode("utf-8", "replace")
+    piped = replace(piped, output=_without_run_dir(piped.output, executor), errors=errors)
+    if error := piped.failure or rejection(steps, piped):
         return _failed(outcome, error)
-    trouble = [s.problems.sentence() for s in piped.scans if s.problems]
-    output = _without_run_dir(piped.output, executor)
-    has_output = bool(output)
-    errors = _without_run_dir(piped.errors.encode("utf-8", "surrogateescape"), executor).decode(
-        "utf-8", "replace"
-    )
-    outcome.message = "; ".join(trouble) or errors.strip().partition("\n")[0]
-    if stopped:
-        outcome.state, outcome.exit_code = stopped, 124 if stopped == TIMED_OUT else 130
-    elif trouble or (errors and code):
-        outcome.state = "partial" if has_output else "failed"
-        if code == 2 and not has_output and _bad_pattern(pipeline.steps[-1], errors):
-            return _failed(outcome, errors.strip())
-    elif searches and not has_output and (code == 1 or any(not s.found for s in piped.scans)):
-        outcome.state = "no_match"
-    elif code not in (0, 1):
-        outcome.state = "failed"
-    notes = _trouble(stopped, "; ".join(trouble), limits.timeout_s)
-    outcome.text = show_text(output, piped.cut, errors, limits, notes)
-    if not outcome.text:
-        outcome.text = "(no matches)" if outcome.state == "no_match" else ""
-    outcome.seen = _seen(outcome.text, pipeline.steps, executor)
+    outcome.state = stopped or state_of(steps, piped, outcome.exit_code)
+    outcome.exit_code = _STOPPED.get(stopped, outcome.exit_code)
+    trouble = "; ".join(scan.problems.sentence() for scan in piped.scans if scan.problems)
+    notes = [*_stop_notes(stopped, limits.timeout_s), *filter(None, [trouble])]
+    outcome.message = "; ".join(notes) or errors.strip().partition("\n")[0]
+    if piped.output:
+        many = piped.output.count(b"\n") > limits.shown
+        if many and executor.context.reorder is not None and any(isinstance(s, Search) for s in steps):
+            notes.append("run as written, not reranked")
+        outcome.text = show_text(piped.output, piped.cut, errors, limits, notes)
+        outcome.seen = _seen(outcome.text, steps, executor)
+    elif errors or not searches(steps) or outcome.state == "ok":
+        outcome.text = show_text(b"", False, errors, limits, notes)
+    elif outcome.state == "failed" and not trouble:
+        outcome.text = f"(error: exit status {max(piped.codes)}, and nothing was printed)"
+    else:
+        outcome.text = show_nothing(
+            files=sum(scan.problems.given for scan in piped.scans) if piped.scans else 1,
+            stopped=stopped,
+            timeout_s=limits.timeout_s,
+            read_none=outcome.state == "failed",
+            trouble=trouble,
+        )
     return outcome
 
 
-def _names(
-    listing: Listing, executor: Executor, children: Children, outcome: Outcome
-) -> tuple[list[str], ScopeView | None, list[str]]:
-    """The names to search, the one scope they come from, and what to tell about them."""
+def _ordered(
+    pool: Sequence[Match],
+    shown: int,
+    listing: Listing,
+    given: _Names,
+    context: ShellContext,
+    outcome: Outcome,
+) -> tuple[Sequence[Match], list[str]]:
+    """The pool in the order to show it, and what to tell about that. Only what does not fit is reranked."""
+    order, notes, call = pool[-shown:] if listing.tail else pool, list(given.notes), listing.search.call
+    scope = given.scope
+    if context.reorder is None or scope is None or len(pool) <= shown or not follows(given.paths, scope):
+        return order, notes
+    words = keywords(call.patterns, call.fixed)
+    outcome.rerank_query = focused(scope.query, words, context.rerank_query)
+    began = time.perf_counter()
+    try:
+        order = context.reorder.rerank(outcome.rerank_query, words, pool)
+        outcome.reranked = True
+    except RargError as error:
+        notes.append(f"not reranked: {str(error).rstrip('.')}")
+    outcome.rerank_ms = (time.perf_counter() - began) * 1000
+    return order, notes
+
+
+def _names(listing: Listing, executor: Executor, children: Children, outcome: Outcome) -> _Names:
+    """Raises :class:`CommandError` for a list that cannot be made, ``OSError`` and :class:`Stopped` for a
+    file or a program that is needed for it."""
     search, context = listing.search, executor.context
     if search.xargs is None:
         filters = [word for option in search.call.filters for word in option.argv()]
-        return executor.documents(search.places, filters, children), None, []
+        return _Names(executor.documents(search.places, filters, children))
     steps = (*listing.upstream, search)
     numbers = scopes_named(steps)
     scope = context.scopes[numbers[0]] if len(numbers) == 1 else None
     outcome.scope = scope.number if scope is not None else None
-    data = b""
+    piped = Piped(b"", False, [], "", [])
     if listing.upstream:
         piped = executor.run(listing.upstream, children, _NAMES)
-        failure = piped.failure or next((s.error for s in piped.scans if s.error), "")
+        failure = piped.failure or rejection(listing.upstream, piped)
         if failure or piped.cut:
             raise CommandError(failure or TOO_MANY)
-        data = piped.output
-    names = executor.names(search.xargs, data)
+    names = executor.names(search.xargs, piped.output)
     notes = []
     if search.call.filters:
         notes.append("-g, -t and the like do not filter files that are named, as in rg itself")
@@ -175,34 +224,22 @@ def _names(
         notes.append(f"the names come from {files}: matches stand in the order of that list")
     elif scope is not None and not follows(names, scope):
         notes.append("the names are not in the order of the scope: matches stand in the order of the list")
-    return names, scope, notes
+    troubles = [scan.problems.sentence() for scan in piped.scans if scan.problems]
+    said = _without_run_dir(os.fsencode(piped.errors), executor).decode("utf-8", "replace")
+    if lines := said.strip().splitlines():
+        more = f" and {len(lines) - _SAID} more" if len(lines) > _SAID else ""
+        troubles.append("; ".join(lines[:_SAID]) + more)
+    return _Names(names, scope, notes, "; ".join(troubles))
 
 
-def _finish(outcome: Outcome, result: ScanResult, notes: Sequence[str], given: int) -> None:
-    """State, message and the text for a listing without matches."""
-    outcome.message = result.problems.sentence()
-    if result.stopped:
-        outcome.state = result.stopped
-        outcome.text = f"(no matches before the search was stopped: {_reason(result.stopped)})"
-    elif result.matches:
-        outcome.state = "partial" if result.problems else "ok"
-    elif result.problems.all:
-        outcome.state = "failed"
-        outcome.text = f"(error: none of the files could be read: {outcome.message})"
-    elif result.problems:
-        outcome.state = "partial"
-        outcome.text = f"(no matches in the files that could be read; {outcome.message})"
-    else:
-        outcome.state = "no_match"
-        outcome.text = "(no matches)" if given else "(no matches: the list of files is empty)"
-        if notes:
-            outcome.text += f"\n[{'; '.join(notes)}]"
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename:
+        return f"{os.path.basename(os.fsdecode(error.filename))}: {error.strerror}"
+    return str(error)
 
 
 def _listing_code(outcome: Outcome, headed: bool, pipefail: bool) -> int:
-    code = {"ok": 0, "partial": 0, "no_match": 1, "timed_out": 124, "cancelled": 130}.get(outcome.state, 2)
-    if outcome.state == "partial" and not outcome.pool:
-        code = 2
+    code = {"ok": 0, "partial": 0 if outcome.pool else 2, "no_match": 1, **_STOPPED}.get(outcome.state, 2)
     # The status of a pipeline is that of its last program, and head finds nothing wrong.
     return 0 if headed and not pipefail and code in (1, 2) else code
 
@@ -219,19 +256,8 @@ def _failed(outcome: Outcome, reason: str) -> Outcome:
     return outcome
 
 
-def _trouble(stopped: str, unread: str, timeout_s: float) -> list[str]:
-    parts = []
-    if stopped == TIMED_OUT:
-        parts.append(f"stopped after {timeout_s:g} s, there may be more")
-    elif stopped:
-        parts.append("stopped by a person, there may be more")
-    if unread:
-        parts.append(unread)
-    return parts
-
-
-def _reason(stopped: str) -> str:
-    return "it took too long" if stopped == TIMED_OUT else "by a person"
+def _stop_notes(stopped: str, timeout_s: float) -> list[str]:
+    return [f"{stop_sentence(stopped, timeout_s)}, there may be more"] if stopped else []
 
 
 def _with_marks(
@@ -246,19 +272,10 @@ def _pattern(patterns: Sequence[str], files: Sequence[str]) -> str:
     return "|".join([*patterns, *(f"-f {file}" for file in files)])
 
 
-def _searches(step: Step) -> bool:
-    name = step.argv[0] if isinstance(step, Program | Listed) else ""
-    return isinstance(step, Search) or name in ("rg", "grep")
-
-
 def _patterns(step: Step) -> tuple[str, ...]:
     if isinstance(step, Search):
         return step.call.patterns
     return step.patterns if isinstance(step, Program) else ()
-
-
-def _bad_pattern(step: Step, errors: str) -> bool:
-    return _searches(step) and "No such file" not in errors
 
 
 def _ran(listing: Listing, count: int, scope: ScopeView | None) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rarg_tui.search import landlock
 from rarg_tui.search.refusal import CommandError, Refused
 
 _SCOPE = re.compile(r"scope_([0-9]{1,9})\.txt")
@@ -96,12 +97,27 @@ def scopes_there_are(scopes: Sequence[int]) -> str:
 
 
 class Admission:
-    """Decides, name by name, whether a listed file may be given to a program: as :func:`locate` does,
-    but a directory is resolved once."""
+    """Decides whether listed files may be given to a program: as :func:`locate` does, but a directory is
+    resolved once.
 
-    def __init__(self, policy: Policy) -> None:
+    ``documents`` are known to be documents of the corpus. Where the kernel keeps the programs inside the
+    corpus they are not looked at again, one by one: that would take as long as the search itself.
+    """
+
+    def __init__(self, policy: Policy, documents: Iterable[str] = ()) -> None:
         self._policy = policy
         self._plain: dict[str, bool] = {}
+        self._documents = frozenset(documents) if landlock.version() else frozenset()
+        # A list of documents may come from elsewhere too, with a run say.
+        listed = "\n".join(("", *self._documents))
+        if any(odd in listed for odd in ("\n/", "\n.", "/.", "\0")):
+            self._documents = frozenset()
+
+    def refusals(self, names: Sequence[str]) -> dict[str, str]:
+        """Those of ``names`` that may not be read, and why."""
+        if self._documents.issuperset(names):
+            return {}
+        return {name: reason for name in names if (reason := self.refusal(name))}
 
     def refusal(self, name: str) -> str:
         """Why ``name`` may not be read, or ``""``. A missing file is admitted: the program says so."""

@@ -47,9 +47,18 @@ class Problems:
             self.given += 1
             reason = refusal(path)
             if reason:
-                self._say(reason if path in reason else f"{path}: {reason}")
+                self.refuse(path, reason)
             else:
                 yield path
+
+    def refuse(self, path: str, reason: str) -> None:
+        """Count a file that may not be read."""
+        self._say(reason if path in reason else f"{path}: {reason}")
+
+    def broke(self, files: int, reason: str) -> None:
+        """Count the files that rg was given when it could not do its work."""
+        self._say(f"rg {reason}")
+        self.unread += files - 1
 
     def add_stderr(self, text: str) -> None:
         """Count rg's own messages, one a file."""

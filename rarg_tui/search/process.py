@@ -135,7 +135,7 @@ class Children:
 
         def start_here() -> subprocess.Popen[bytes]:
             process = subprocess.Popen(
-                [os.fsencode(item) for item in argv],
+                argv,
                 cwd=cwd,
                 executable=executable,
                 stdin=stdin,

@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import queue
-import re
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 from rarg_tui.search.batches import DEFAULT_SIZES, Batch, BatchSizes, batches
+from rarg_tui.search.call import as_operands
+from rarg_tui.search.growth import Growth, holds_late_nul, tells_late_nul
 from rarg_tui.search.problems import Problems, pattern_error
-from rarg_tui.search.process import Children, Drain, Stopped
+from rarg_tui.search.process import Children, Drain, Stopped, kill
 from rarg_tui.search.rg import Rg
 from rarg_tui.search.rg_options import RgCall
-from rarg_tui.search.ripgrep import as_operands
+from rarg_tui.search.separators import (
+    begins_with_notice,
+    context_lines,
+    file_separator,
+    lists_lines,
+    may_be_cut,
+)
 
 _CHUNK = 65_536
-#: How much of a batch's output waits in memory until it is its turn: chunks.
-_WAITING = 64
+#: How much of a batch's output waits in memory until it is its turn, and before that until it is known
+#: what it depends on: chunks.
+_WAITING = 32
 #: How often a thread that waits looks whether the scan was stopped, seconds.
 _LOOK = 0.05
-_CONTEXT = {
-    **dict.fromkeys(("-A", "--after-context"), ("after",)),
-    **dict.fromkeys(("-B", "--before-context"), ("before",)),
-    **dict.fromkeys(("-C", "--context"), ("before", "after")),
-}
-_LINE_ENDS = {"--crlf": b"\r\n", "--no-crlf": b"\n", "--null-data": b"\0"}
-#: Modes that print one line a file, or none.
-_NO_SEPARATOR = ("-c", "--count", "--count-matches", "-l", "--files-with-matches", "--files-without-match",
-                 "-q", "--quiet")  # fmt: skip
-#: rg puts no separator before the notice of a binary file, which is all that it prints of such a file.
-_BINARY_NOTICE = re.compile(rb'(?:[^\n]*: )?binary file matches \(found "\\0" byte around offset \d+\)\n')
+#: Options with which it prints lines of a file without saying that it is binary.
+_SAYS_LESS = ("-m", "--max-count", "--stop-on-nonmatch", "--passthru", "--passthrough")
+#: Everything in one call, as far as the system takes it.
+_WHOLE = BatchSizes(first=1 << 30, growth=1, most=1 << 30, most_bytes=512 * 1_024)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +70,26 @@ def raw(
     quiet = call.has("-q", "--quiet")
     found = wrote = tried = cut = False
     error = ""
-    argv = [rg.path, "-j1", "--no-config", "--no-mmap", "-H", "--color=never", *call.arguments(), "--"]
-    admitted = problems.admitted(paths, refusal)
+    argv = [rg.path, "-j1", "--no-config", "--no-mmap", "-H", "--color=never", *call.arguments()]
+    every = batches(problems.admitted(paths, refusal), sizes if may_be_cut(call) else _WHOLE)
+    growth = Growth(root, max(context_lines(call)))
     with Children(parent=children) as flight:
-        outputs = _started(argv, batches(admitted, sizes), root, flight, sizes.workers)
+        calls = (_Output(call, argv, batch, growth, root, flight) for batch in every)
         try:
-            for output in outputs:
+            for output in _ahead(calls, sizes.workers):
                 for at, chunk in enumerate(output.read()):
-                    if at == 0 and wrote and separator and not _BINARY_NOTICE.match(chunk):
+                    if at == 0 and wrote and separator and not output.is_separated(chunk):
                         write(separator)
                     write(chunk)
                     wrote = True
                 problems.add_stderr(output.errors)
-                found = found or output.code == 0 or (output.code != 1 and wrote)
-                if output.code == 2 and not wrote and not found and not tried:
+                if output.code not in (0, 1, 2) and not flight.stopped:
+                    problems.broke(output.files, f"was ended by signal {-output.code}")
+                found = found or output.code == 0
+                if output.code == 2 and not found:
+                    error = "" if tried else pattern_error(rg, call, root, children)
                     tried = True
-                    error = pattern_error(rg, call, root, children)
+                    found = not error and output.has_match()
                 if error or children.stopped or (quiet and found):
                     break
         except BrokenPipeError:
@@ -93,15 +99,38 @@ def raw(
 
 
 class _Output:
-    """What one call of rg prints, as it comes, and then how it ended."""
+    """What one call of rg prints of a ``batch``, as it comes, and then how it ended. What it prints of
+    files that have to be read before is left out."""
 
-    def __init__(self, argv: list[str], root: str, flight: Children) -> None:
+    def __init__(
+        self, call: RgCall, argv: list[str], batch: Batch, growth: Growth, root: str, flight: Children
+    ) -> None:
         self.code = 0
         self.errors = ""
-        self._chunks: queue.Queue[bytes | None] = queue.Queue(maxsize=_WAITING)
+        self._call = call
+        self._argv = argv
+        self._batch = list(as_operands(batch))
+        self.files = len(batch)
+        self._growth = growth
+        self._number = growth.add(batch)
+        self._root = root
         self._flight = flight
-        thread = threading.Thread(target=self._run, args=(argv, root), name="rarg-raw", daemon=True)
-        thread.start()
+        self._left_out = 0
+        self._chunks: queue.Queue[bytes | None] = queue.Queue(maxsize=_WAITING)
+        threading.Thread(target=self._run, name="rarg-raw", daemon=True).start()
+
+    def is_separated(self, first: bytes) -> bool:
+        """Whether the ``first`` chunk has its separator, from rg, or needs none."""
+        return self._left_out > 0 or begins_with_notice(first, self._root, self._batch)
+
+    def has_match(self) -> bool:
+        """Whether something matched, which the exit status for a file that cannot be read does not say."""
+        try:
+            for _ in self._printed("--quiet", "--", *self._batch):
+                pass
+        except (Stopped, OSError):
+            return False
+        return self.code == 0
 
     def read(self) -> Iterator[bytes]:
         """The chunks up to the end, or up to where the scan was stopped."""
@@ -116,25 +145,60 @@ class _Output:
                 return
             yield chunk
 
-    def _run(self, argv: list[str], root: str) -> None:
+    def _run(self) -> None:
         try:
-            process = self._flight.start(argv, cwd=root)
+            for chunk in self._output():
+                if not self._put(chunk):
+                    return
         except Stopped:
             return
         except OSError as error:
             self.code, self.errors = 2, f"rg: it cannot be started: {error.strerror}"
-            self._put(None)
+        self._put(None)
+
+    def _output(self) -> Iterator[bytes]:
+        printed = self._printed("--", *self._batch)
+        if self._number == 0 or not lists_lines(self._call):
+            yield from printed
             return
+        held = list(itertools.islice(printed, _WAITING))
+        before = self._growth.before(self._number) if self._may_depend(held) else []
+        if not before:
+            yield from held
+            yield from printed
+            return
+        printed.close()
+        operands = list(as_operands(before))
+        rest = self._left_out = sum(map(len, self._printed("--", *operands)))
+        said = self.errors
+        for chunk in self._printed("--", *operands, *self._batch):
+            if len(chunk) > rest:
+                yield chunk[rest:]
+            rest = max(0, rest - len(chunk))
+        self.errors = self.errors.removeprefix(said)
+
+    def _may_depend(self, held: list[bytes]) -> bool:
+        """Whether what is printed may depend on the files of earlier batches; ``held`` is all of it, or
+        the beginning. rg tells of a late NUL byte, unless it did not come so far or found no match."""
+        if len(held) < _WAITING and not self._call.has(*_SAYS_LESS):
+            return tells_late_nul(b"".join(held))
+        return holds_late_nul(self._root, self._batch)
+
+    def _printed(self, *words: str) -> Generator[bytes, None, None]:
+        process = self._flight.start([*self._argv, *words], cwd=self._root)
         assert process.stdout is not None
         assert process.stderr is not None
         errors = Drain(process.stderr)
-        with process.stdout as stdout:
-            while chunk := os.read(stdout.fileno(), _CHUNK):
-                if not self._put(chunk):
-                    break
-        self.code = self._flight.wait(process)
-        self.errors = errors.text()
-        self._put(None)
+        try:
+            with process.stdout as stdout:
+                while chunk := os.read(stdout.fileno(), _CHUNK):
+                    yield chunk
+        except GeneratorExit:
+            kill(process)
+            raise
+        finally:
+            self.code = self._flight.wait(process)
+            self.errors = errors.text()
 
     def _put(self, chunk: bytes | None) -> bool:
         while not self._flight.stopped:
@@ -146,55 +210,11 @@ class _Output:
         return False
 
 
-def _started(
-    argv: list[str], every: Iterable[Batch], root: str, flight: Children, workers: int
-) -> Iterator[_Output]:
-    """The outputs in order, ``workers`` more calls of rg running ahead of the one that is read."""
-    ahead: deque[_Output] = deque()
-    for batch in every:
-        ahead.append(_Output([*argv, *as_operands(batch)], root, flight))
-        if len(ahead) > workers:
-            yield ahead.popleft()
-    yield from ahead
-
-
-def file_separator(call: RgCall) -> bytes:
-    """What rg prints between the output of two files: a blank line under headings, the context separator
-    where there is context, else nothing."""
-    heading = False
-    around = {"before": 0, "after": 0}
-    context: str | None = "--"
-    line_end = b"\n"
-    for option in call.options:
-        name, value = option.name, option.value or ""
-        if name in ("--heading", "--no-heading"):
-            heading = name == "--heading"
-        elif name in _CONTEXT:
-            for side in _CONTEXT[name]:
-                around[side] = int(value) if value.isdigit() else 0
-        elif name in ("--passthru", "--passthrough"):
-            around = dict.fromkeys(around, 0)
-        elif name == "--context-separator":
-            context = value
-        elif name == "--no-context-separator":
-            context = None
-        elif name in _LINE_ENDS:
-            line_end = _LINE_ENDS[name]
-    if call.has(*_NO_SEPARATOR):
-        return b""
-    if heading:
-        return b"" if call.has("--vimgrep") else line_end
-    if context is None or not any(around.values()):
-        return b""
-    return _unescaped(context) + line_end
-
-
-def _unescaped(text: str) -> bytes:
-    """A separator's escapes (``\\n``, ``\\t``, ``\\x2d``, …) as rg reads them."""
-    data = os.fsencode(text)
-    named = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"0": b"\0", b"\\": b"\\"}
-    return re.sub(
-        rb"\\(?:x([0-9A-Fa-f]{2})|([ntr0\\]))",
-        lambda found: bytes([int(found[1], 16)]) if found[1] else named[found[2]],
-        data,
-    )
+def _ahead(calls: Iterator[_Output], number: int) -> Iterator[_Output]:
+    """``calls`` in order, ``number`` more of them running ahead of the one that is read."""
+    started: deque[_Output] = deque()
+    for call in calls:
+        started.append(call)
+        if len(started) > number:
+            yield started.popleft()
+    yield from started

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import codecs
 import itertools
 import json
 import os
@@ -32,9 +33,8 @@ def read_match(record: bytes, line_length: int) -> Match:
         path, number = _path(data["path"]), int(data["line_number"] or 0)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"an rg record was not understood: {error!r}") from None
-    text, spans = decode_line(line, found)
-    text, spans, cut = excerpt(text, spans, line_length)
-    return Match(path=path, line=number, text=text, spans=tuple(spans), cut=cut)
+    text, spans, cut = excerpt(*decode_line(line, found), line_length)
+    return Match(path=path, line=number, text=text, spans=spans, cut=cut)
 
 
 def _short_record(record: bytes) -> tuple[Mapping[str, Any], list[Span]]:
@@ -73,24 +73,33 @@ def read_end(record: bytes) -> tuple[str, int | None]:
     return _path(data["path"]), None if offset is None else int(offset)
 
 
-def decode_line(line: bytes, spans: Sequence[Span]) -> tuple[str, Sequence[Span]]:
-    """A line without its line end, and byte spans as character spans.
+def decode_line(line: bytes, spans: Sequence[Span]) -> tuple[str, list[Span]]:
+    """A line without its line end, and byte spans as character spans: of all characters that they touch.
 
-    The pieces between span ends are decoded one by one, so that a span that cuts through a character,
-    or a byte that is none, cannot shift the others.
+    Spans may begin or end inside a character, also empty ones: rg looks at bytes.
     """
-    line = line[:-1] if line.endswith(b"\n") else line
-    line = line[:-1] if line.endswith(b"\r") else line
+    line = line.removesuffix(b"\r\n" if line.endswith(b"\r\n") else b"\n")
     bounds = sorted({0, len(line), *(min(at, len(line)) for span in spans for at in span)})
-    pieces = []
-    chars = {0: 0}
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    pieces = [""]
+    begun = {0: 0}  # for each bound the character that it stands before or in
+    ended = {0: 0}  # and the one that it stands behind or in
     length = 0
     for start, end in itertools.pairwise(bounds):
-        piece = line[start:end].decode("utf-8", "replace")
+        piece = decoder.decode(line[start:end], end == len(line))
         pieces.append(piece)
         length += len(piece)
-        chars[end] = length
-    return "".join(pieces), [(chars[min(a, len(line))], chars[min(b, len(line))]) for a, b in spans]
+        open_ = bool(decoder.getstate()[0])
+        goes_on = open_ and line[end] & 0xC0 == 0x80
+        begun[end] = length + (open_ and not goes_on)
+        ended[end] = length + open_
+    found: list[Span] = []
+    for start, end in ((min(a, len(line)), min(b, len(line))) for a, b in spans):
+        first = max(begun[start], found[-1][1] if found else 0)
+        last = max(first, ended[end]) if end > start else first
+        if not found or found[-1] != (first, last):
+            found.append((first, last))
+    return "".join(pieces), found
 
 
 def _bytes(value: Mapping[str, Any]) -> bytes:

@@ -6,21 +6,21 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import IO
+import selectors
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from rarg_tui.search.batches import DEFAULT_SIZES, Batch, BatchSizes, batches, in_order
+from rarg_tui.search.batches import SEARCH_SIZES, Batch, Batches, BatchSizes
+from rarg_tui.search.call import Call
 from rarg_tui.search.problems import Problems, pattern_error
-from rarg_tui.search.process import ENOUGH, Children, Drain, Stopped, kill
-from rarg_tui.search.records import END, MATCH, read_end, read_match
+from rarg_tui.search.process import Children
 from rarg_tui.search.rg import Rg
 from rarg_tui.search.rg_options import RgCall
 from rarg_tui.trace.events import Match
 
-#: How much of a record is read: one line of a file, what JSON adds to it, and the first spans.
-LONGEST_RECORD = 32 * 1_024 * 1_024
+#: After how many seconds without output it is looked why; after that for twice as long.
+_QUIET = 1.0
 
 #: Options that say how a line is printed; with --json they do nothing, or take the line number away.
 _PRINTING = {
@@ -42,69 +42,84 @@ class ScanResult:
     stopped: str = ""
 
 
-@dataclass(slots=True)
-class _Found:
-    matches: list[Match] = field(default_factory=list)
-    problems: Problems = field(default_factory=Problems)
-    failed: bool = False
-
-
 def scan(
     rg: Rg,
     call: RgCall,
-    paths: Iterable[str],
+    paths: Sequence[str],
     *,
     root: str,
     children: Children,
     pool: int,
     line_length: int,
     ranks: Mapping[str, int] | None = None,
-    refusal: Callable[[str], str] = lambda path: "",
+    refusals: Callable[[Batch], Mapping[str, str]] = lambda paths: {},
     on_matches: Callable[[Sequence[Match]], None] | None = None,
-    sizes: BatchSizes = DEFAULT_SIZES,
+    sizes: BatchSizes = SEARCH_SIZES,
 ) -> ScanResult:
     """The first ``pool`` matching lines of ``paths`` (relative to ``root``), in their order.
 
-    ``refusal(path)`` says why a path may not be read, or ``""``. ``on_matches`` is given new matches as
-    soon as their place in the order is known.
+    ``refusals`` names those of some paths that may not be read, and why. ``on_matches`` is given new
+    matches as soon as their place in the order is known.
     """
-    problems = Problems()
+    problems = Problems(given=len(paths))
     matches: list[Match] = []
     full = tried = False
     error = ""
-    argv = [rg.path, "--json", "-j1", "--no-config", "--no-mmap", *_arguments(call)]
-    admitted = problems.admitted(paths, refusal)
-    with Children(parent=children) as flight:
-
-        def work(batch: Batch) -> _Found:
-            return _search(
-                [*argv, "--", *as_operands(batch)], root, flight, line_length, pool + 1 - len(matches)
-            )
-
-        results = in_order(work, batches(admitted, sizes), sizes, lambda: flight.stop(ENOUGH))
-        with contextlib.closing(results):
-            for found in results:
-                problems.add(found.problems)
+    argv = [rg.path, "--json", "--no-config", "--no-ignore", "--no-mmap", *_arguments(call), "--max-depth=0"]
+    plan = Batches(paths, pool + 1, sizes)
+    calls: deque[Call] = deque()  # in the order of the paths; only what the first one finds has its place
+    quiet = _QUIET
+    with Children(parent=children) as flight, selectors.DefaultSelector() as ready:
+        while not (full or error or children.stopped):
+            running = sum(not one.done for one in calls)
+            while running < sizes.workers and len(calls) < sizes.workers + sizes.ahead:
+                batch = plan.next()
+                if not batch:
+                    break
+                limit = pool + 1 - len(matches)
+                one = Call(
+                    argv,
+                    batch,
+                    refusals(batch),
+                    root=root,
+                    limit=limit,
+                    line_length=line_length,
+                    rare=plan.rare,
+                )
+                one.start(flight, ready)
+                calls.append(one)
+                running += not one.done
+            if not calls:
+                break
+            if running:
+                events = ready.select(quiet)
+                for key, _ in events:
+                    key.data()
+                if not events:
+                    quiet *= 2
+                    for one in calls:
+                        one.look(flight, ready)
+            while calls:
+                head, ended = calls[0], calls[0].done
+                found = head.take()
                 fresh = [
-                    replace(match, position=at, document_rank=(ranks or {}).get(match.path))
-                    for at, match in enumerate(found.matches[: pool - len(matches)], len(matches) + 1)
+                    _placed(match, at, ranks)
+                    for at, match in enumerate(found[: pool - len(matches)], len(matches) + 1)
                 ]
-                full = len(found.matches) > len(fresh)
+                full = len(found) > len(fresh)
                 matches += fresh
                 if fresh and on_matches is not None:
                     on_matches(fresh)
-                if found.failed and not matches and not tried:
+                if full or not ended:
+                    break
+                calls.popleft()
+                plan.note(len(head.batch), head.found)
+                problems.add(head.problems)
+                if head.failed and not matches and not tried:
                     tried = True
                     error = pattern_error(rg, call, root, children)
-                if full or error or children.stopped:
-                    break
     problems = Problems(problems.given) if error else problems
     return ScanResult(tuple(matches), full, problems, error, children.reason)
-
-
-def as_operands(paths: Iterable[str]) -> Iterator[str]:
-    """Paths as rg is given them: a document called ``-`` must not be read as stdin."""
-    return ("./-" if path == "-" else path for path in paths)
 
 
 def _arguments(call: RgCall) -> list[str]:
@@ -112,40 +127,6 @@ def _arguments(call: RgCall) -> list[str]:
     return replace(call, options=options).arguments()
 
 
-def _search(argv: Sequence[str], root: str, flight: Children, line_length: int, limit: int) -> _Found:
-    """One call of rg, read until it ends or ``limit`` matches have come."""
-    found = _Found()
-    try:
-        process = flight.start(argv, cwd=root)
-    except Stopped:
-        return found
-    except OSError as error:
-        found.problems.add_stderr(f"rg: it cannot be started: {error.strerror}")
-        return found
-    assert process.stdout is not None
-    assert process.stderr is not None
-    errors = Drain(process.stderr)
-    with process.stdout as stdout:
-        for record in _records(stdout):
-            if record.startswith(MATCH):
-                try:
-                    found.matches.append(read_match(record, line_length))
-                except ValueError:
-                    found.problems.lost += 1
-                if len(found.matches) >= limit:
-                    kill(process)
-                    break
-            elif record.startswith(END):
-                found.problems.note_binary(*read_end(record))
-    code = flight.wait(process)
-    found.failed = code == 2
-    found.problems.add_stderr(errors.text())
-    return found
-
-
-def _records(stdout: IO[bytes]) -> Iterator[bytes]:
-    """The lines of ``stdout``, each up to the longest that is read."""
-    while record := stdout.readline(LONGEST_RECORD):
-        yield record
-        while len(record) == LONGEST_RECORD and not record.endswith(b"\n"):
-            record = stdout.readline(LONGEST_RECORD)
+def _placed(match: Match, position: int, ranks: Mapping[str, int] | None) -> Match:
+    rank = ranks.get(match.path) if ranks is not None else None
+    return Match(match.path, match.line, match.text, match.spans, position, rank, cut=match.cut)

@@ -12,8 +12,9 @@ rg FILE …, rg over the whole corpus       the first m matches         never
 anything else                             what it prints, cut         never
 ========================================  ==========================  =======================
 
-"Names of one scope" is judged by the names: all from that scope, in its order. Without a reranker,
-``| tail`` makes a pipeline run as written, since the last matches are only known at the end.
+"Names of one scope" is judged by the names: all from that scope, in its order. Where nothing can be
+reranked, for want of a reranker or of one scope, ``| tail`` makes a pipeline run as written, since the
+last matches are only known at the end.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def listing_of(plan: PipelinePlan, reranks: bool) -> Listing | None:
         return None
     if search.xargs is None and any(isinstance(step, Search | Listed) for step in steps[:-1]):
         return None
-    if tail and not (reranks and search.xargs is not None):
+    if tail and not (reranks and search.xargs is not None and len(scopes_named(steps)) == 1):
         return None
     return Listing(tuple(steps[:-1]), search, cap, tail)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rarg_tui.search.command import parse
-from rarg_tui.search.context import Reorder, ScopeView, ShellContext, ShellLimits, ShellResult
+from rarg_tui.search.context import Reorder, Sandbox, ScopeView, ShellContext, ShellLimits, ShellResult
 from rarg_tui.search.execute import Executor, policy_of
 from rarg_tui.search.guard import AndOrPlan, PipelinePlan, Settings, check
 from rarg_tui.search.outcome import Outcome, combine
@@ -16,9 +16,10 @@ from rarg_tui.search.pipelines import run_listing, run_written
 from rarg_tui.search.process import CANCELLED
 from rarg_tui.search.refusal import CommandError, Refused
 from rarg_tui.search.rule import listing_of
+from rarg_tui.search.sandbox import can_be_given, run_bash
 from rarg_tui.trace.events import Match
 
-__all__ = ["Reorder", "ScopeView", "ShellContext", "ShellLimits", "ShellResult", "run"]
+__all__ = ["Reorder", "Sandbox", "ScopeView", "ShellContext", "ShellLimits", "ShellResult", "run"]
 
 
 def run(
@@ -35,12 +36,33 @@ def run(
     """
     try:
         plan = check(parse(command), policy_of(context))
-    except Refused as refused:
-        return _stopped(command, "refused", str(refused))
-    except CommandError as error:
-        return _stopped(command, "error", str(error))
+    except (Refused, CommandError) as error:
+        if context.sandbox is not None and _is_for_bash(command, context):
+            return combine(command, [run_bash(command, context, cancel, str(error))])
+        return _stopped(command, "refused" if isinstance(error, Refused) else "error", str(error))
     outcomes = _Run(context, cancel, on_matches).script(plan)
     return combine(command, outcomes)
+
+
+def _is_for_bash(command: str, context: ShellContext) -> bool:
+    """Whether the guard cannot read ``command``, or does not allow what bash could do in the sandbox.
+
+    Not so: a search of the whole corpus, which is the strategy's to refuse, and a mistake in a command
+    that the guard understands, which it explains better.
+    """
+    if not can_be_given(command):
+        return False
+    try:
+        script = parse(command)
+    except (Refused, CommandError):
+        return True
+    try:
+        check(script, replace(policy_of(context), whole_corpus=True))
+    except Refused:
+        return True
+    except CommandError:
+        pass
+    return False
 
 
 def _stopped(command: str, verdict: str, reason: str) -> ShellResult:
@@ -94,6 +116,8 @@ class _Run:
                 status = outcome.exit_code
             if pipeline.negated:
                 status = 0 if status else 1
+                if outcome is not None:
+                    outcome.exit_code = status
             last = at
         failed = status != 0 and last == len(and_or.pipelines) - 1
         return None if self.errexit and failed else status

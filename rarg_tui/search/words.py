@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rarg_tui.search.refusal import CommandError, Refused
+from rarg_tui.search.refusal import CommandError, Refused, named
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,15 @@ _ANSI_ONE = {
     "t": "\t",
     "v": "\v",
 }
-_EXPANDS = re.compile(r"[A-Za-z_0-9{(@*#?$!\-]")
+_ANSI_C_WORD = re.compile(r"\$'((?:\\.|[^'\\])*)'", re.DOTALL)
+_EXPANDS = re.compile(r"[A-Za-z_0-9{(\[@*#?$!\-]")
+#: bash puts a home directory in the place of ~ also in an argument that looks like an assignment.
+_HOME = re.compile(r"(?:[A-Za-z_][A-Za-z_0-9]*(?:\[.*\])?\+?=(?:.*[:=])?)?~", re.DOTALL)
+_PIECE = re.compile(
+    r"(?P<blank>(?:[ \t]|\\\n)+)|"
+    r"(?P<word>(?:\$'(?:\\.|[^'\\])*'|\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|[^ \t\n'\"\\])+)",
+    re.DOTALL,
+)
 
 
 def resolve_word(source: str) -> Word:
@@ -46,9 +54,15 @@ def resolve_word(source: str) -> Word:
 
 
 def split_words(source: str) -> Iterator[Word]:
-    """The words of ``source``, cut at blanks outside quotes."""
-    for found in re.finditer(r"(?:\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|[^\s'\"\\])+", source, re.DOTALL):
-        yield resolve_word(found[0])
+    """The words of ``source``, cut at blanks outside quotes. A line end or a comment is no part of them."""
+    at = 0
+    while at < len(source):
+        found = _PIECE.match(source, at)
+        if found is None or source.startswith("#", at):
+            raise CommandError(f"bash cannot read {named(source[at:])} inside […]; put it in quotes.")
+        at = found.end()
+        if found["word"]:
+            yield resolve_word(found["word"])
 
 
 class _Resolver:
@@ -63,8 +77,6 @@ class _Resolver:
 
     def word(self) -> Word:
         source = self.source
-        if source.startswith("~"):
-            raise Refused("~ is not expanded here; write the path from the root of the corpus.")
         while self.at < len(source):
             char = source[self.at]
             if char == "\\":
@@ -80,6 +92,8 @@ class _Resolver:
                 raise Refused("commands in backticks are not run here; put the text in single quotes.")
             else:
                 self._unquoted(char)
+        if _HOME.match(self.bare):
+            raise Refused("~ is not expanded here; write the path from the root of the corpus.")
         if _expands_braces(self.bare):
             raise Refused("{…} outside quotes would be expanded by bash; put the word in single quotes.")
         # Bytes written one by one in $'…' may make up a character.
@@ -94,7 +108,7 @@ class _Resolver:
 
     def _unquoted(self, char: str) -> None:
         if char in "()<>&;|\n \t":
-            raise CommandError(f"bash cannot read {char!r} inside a word; put it in quotes.")
+            raise CommandError(f"bash cannot read {named(char)} inside a word; put it in quotes.")
         self.at += 1
         self.text.append(char)
         self.bare += char
@@ -134,24 +148,28 @@ class _Resolver:
                 piece.append("" if following == "\n" else following)
                 self.at += 2
                 continue
-            if char == "`" or (char == "$" and following and _EXPANDS.match(following)):
+            if char == "`" or (char == "$" and self._expands()):
                 raise Refused("text in double quotes would be expanded by bash; put it in single quotes.")
             piece.append(char)
             self.at += 1
         raise CommandError('a quote (") is not closed; close it.')
 
     def _dollar(self) -> None:
-        following = self.source[self.at + 1 : self.at + 2]
-        if following == "'":
+        if self.source.startswith("$'", self.at):
             self._ansi_c()
-        elif following == '"' or (following and _EXPANDS.match(following)):
+        elif self.source.startswith('$"', self.at) or self._expands():
             raise Refused("nothing is expanded here; put the text with $ in single quotes.")
         else:
             self.at += 1
             self._literal("$")
 
+    def _expands(self) -> bool:
+        """Whether bash may read the $ at hand as more than a character; it joins lines before it looks."""
+        after = self.source[self.at + 1 : self.at + 3]
+        return after == "\\\n" or _EXPANDS.match(after) is not None
+
     def _ansi_c(self) -> None:
-        found = re.compile(r"\$'((?:\\.|[^'\\])*)'", re.DOTALL).match(self.source, self.at)
+        found = _ANSI_C_WORD.match(self.source, self.at)
         if found is None:
             raise CommandError("a quote (') is not closed; close it.")
         self.at = found.end()
@@ -159,7 +177,9 @@ class _Resolver:
         if left := _ANSI_C.sub("", body):
             unknown = re.search(r"\\.?", left, re.DOTALL)
             if unknown is not None:
-                raise Refused(f"{unknown[0]} inside $'…' is not available here; use plain single quotes.")
+                raise Refused(
+                    f"{named(unknown[0])} inside $'…' is not available here; use plain single quotes."
+                )
         text = _ANSI_C.sub(_ansi_char, body)
         if "\0" in text:
             raise CommandError("the command holds a NUL character; leave it out.")

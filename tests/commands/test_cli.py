@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from rarg_tui.cli import COMMANDS, main
+from rarg_tui.search import sandbox
 from tests import small
+from tests.search import fake_bwrap
 
 HOME_VARIABLES = ("XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
 
@@ -123,6 +125,32 @@ def test_shell_runs_and_refuses(rarg: Run, tmp_path: Path) -> None:
     assert as_json(rarg("shell", *place, "--", ""))["verdict"] == "error"
 
 
+LOOP = "for f in letters/*; do head -1 $f; done"
+
+
+def test_shell_runs_full_bash_in_a_sandbox_if_it_is_told_to(
+    rarg: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_bwrap.put(monkeypatch, tmp_path / "bin")
+    assert as_json(rarg("shell", "--json", "--", LOOP))["verdict"] == "refused"
+    ran = as_json(rarg("shell", "--sandbox", "bwrap", "--json", "--", LOOP))
+    assert (ran["verdict"], ran["state"], ran["exit_code"]) == ("run", "ok", 0)
+    assert "full bash in the sandbox" in ran["observation"]
+    monkeypatch.setenv("RARG_SANDBOX", "bwrap")
+    assert as_json(rarg("shell", "--json", "--", LOOP)) == ran
+    assert as_json(rarg("shell", "--sandbox", "off", "--json", "--", LOOP))["verdict"] == "refused"
+
+
+def test_a_sandbox_that_is_not_there_is_told_before_anything_runs(
+    rarg: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "find_program", {}.get)
+    code, out, err = rarg("shell", "--sandbox", "bwrap", "--", "wc -l letters/a.txt")
+    assert (code, out) == (3, "")
+    assert "install the package bubblewrap" in err
+    assert err.count("\n") == 1
+
+
 def test_index_says_what_is_there(rarg: Run) -> None:
     code, _, _ = rarg("index", "--check", "--ranker", "lexical+static")
     assert code == 1
@@ -224,6 +252,22 @@ def test_doctor_finds_what_is_needed(rarg: Run) -> None:
     assert parts["dense model"]["state"] == "ok"
 
 
+def test_doctor_says_whether_a_sandbox_is_possible(
+    rarg: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found() -> tuple[str, str]:
+        rows = {finding["part"]: finding for finding in as_json(rarg("doctor", "--json"))}
+        return rows["bubblewrap"]["state"], rows["bubblewrap"]["detail"]
+
+    fake = fake_bwrap.put(monkeypatch, tmp_path / "bin")
+    assert found() == ("ok", f"{fake.bwrap}: --sandbox bwrap is possible")
+    fake_bwrap.put(monkeypatch, tmp_path / "bin", "sys.exit('bwrap: no permissions')")
+    state, detail = found()
+    assert (state, "cannot work here (bwrap: no permissions)" in detail) == ("optional", True)
+    monkeypatch.setattr(sandbox, "find_program", {}.get)
+    assert found()[0] == "optional"
+
+
 def test_eval_prepares_and_runs(rarg: Run, tmp_path: Path) -> None:
     source = tmp_path / "beir"
     source.mkdir()
@@ -257,6 +301,7 @@ def test_eval_prepares_and_runs(rarg: Run, tmp_path: Path) -> None:
         (["grep", "--all", "--query", "y", "x"], 2, "not allowed with"),
         (["grep", "--scope", "/nonexistent", "x"], 2, "/nonexistent"),
         (["shell", "ls"], 2, "after --"),
+        (["shell", "--sandbox", "docker", "--", "ls"], 2, "--sandbox must be one of off, bwrap"),
         (["eval"], 2, "prepare, run or diagnose"),
         (["eval", "diagnos"], 2, "did you mean diagnose"),
         (["bench", "start"], 2, "did you mean startup"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rarg_tui.search import expansion
-from rarg_tui.search.expansion import expands
+from rarg_tui.search.expansion import Expansion
 
 
 @pytest.fixture
@@ -38,14 +38,14 @@ def root(tmp_path: Path) -> Path:
 )
 def test_inside(root: Path, pattern: str, answer: bool) -> None:
     (root / "away").unlink()
-    assert expands(pattern, str(root)) is answer
+    assert Expansion(str(root)).of(pattern) is answer
 
 
 @pytest.mark.parametrize(
     "pattern", ["/etc/*", "/no-such-name*", "../no*", "letters/../../no*", "away/no*", "*/no*"]
 )
 def test_outside_the_answer_tells_nothing(root: Path, pattern: str) -> None:
-    assert expands(pattern, str(root))
+    assert Expansion(str(root)).of(pattern)
 
 
 def test_links_in_a_circle_end(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,4 +53,11 @@ def test_links_in_a_circle_end(root: Path, monkeypatch: pytest.MonkeyPatch) -> N
     for name in "abcd":
         (root / name).symlink_to(".")
     monkeypatch.setattr(expansion, "_MOST_ENTRIES", 10_000)
-    assert expands("*/" * 30 + "no-such-name", str(root))
+    assert Expansion(str(root)).of("*/" * 30 + "no-such-name")
+
+
+def test_many_words_have_one_limit(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a command of thousands of patterns reads a large corpus thousands of times."""
+    monkeypatch.setattr(expansion, "_MOST_ENTRIES", 10)
+    one = Expansion(str(root))
+    assert [one.of("zz*") for _ in range(6)] == [False, False, False, True, True, True]

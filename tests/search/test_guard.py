@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from rarg_tui.errors import RargError
 from rarg_tui.search.command import parse
-from rarg_tui.search.guard import Policy, Program, check
+from rarg_tui.search.guard import Policy, Program, Step, check
 from rarg_tui.search.refusal import CommandError, Refused
 from tests.hostile import Hostile
 
@@ -42,6 +43,23 @@ RUN = [
     "tail -n +5 plain.txt; head -c 100 plain.txt; cut -d: -f1 scope_1.txt | tr a-z A-Z",
     "rg bird *nomatch*zz plain.txt",
     "head -n -1 plain.txt; head -c -5 plain.txt; tail -n -2 plain.txt; grep -e -3 plain.txt",
+    "tail +3 plain.txt; head -c 5K plain.txt; cat plain.txt | tail +2",
+    "grep --color=always -n bird plain.txt; ls --color=auto -w 80 --group-directories-first -C",
+    "grep -A1 --no-group-separator --label=x bird plain.txt",
+    "sort --parallel=2 --sort=numeric -k2,2n -t, plain.txt; sort -C plain.txt; sort --check=quiet plain.txt",
+    "uniq --all-repeated=separate plain.txt; uniq --group plain.txt; uniq -w3 -f 1 plain.txt",
+    "nl -p -h a -d xy -l 2 -v -5 -w 6 plain.txt; comm --zero-terminated scope_1.txt scope_2.txt",
+    "sed ':a;N;$!ba;s/\\n/ /g' plain.txt; sed -n 's/a/b/mp;F' plain.txt; sed 's/^/[/;s/$/]/' plain.txt",
+    "sed 's/[^/]*$//' plain.txt; sed -n 's/[^]/]/x/p' plain.txt; sed 's/[\\[\\]]//g;s/[/]/[/' plain.txt",
+    "sed -n -l 60 l plain.txt; sed 's,[/],x,g' plain.txt; sed -n '/[[:space:]]/p' plain.txt",
+    "ls -l --time-style=long-iso --sort=size --quoting-style=literal",
+    "find . -mtime -3 -perm -u+r -printf '%f %s\\n'; find . '(' -name a -o -name b ')' , -print",
+    "true x --help; false y; :",
+    "echo --help; echo -e 'a\\tb'; printf -- '-%5.2f%%\\n' 1; printf '%-20s|%d\\n' a 1",
+    "cat plain.txt >&/dev/null; cat plain.txt >/dev/null 2>&1",
+    "cat scope_1.txt | xargs -d '\\n' printf '%s\\n' | head -n 3",
+    "rg --dfa-size-limit=500M --regex-size-limit 10M bird plain.txt",
+    "echo == a; echo $ a",
 ]
 
 REFUSED = [
@@ -179,6 +197,50 @@ REFUSED = [
     "rg -uL x plain.txt",
     "cat scope_1.txt | xargs -d '\\n' tr a b",
     "cat scope_1.txt | xargs -d '\\n' cat plain.txt",
+    "true; " * 101,
+    "cat",
+    "grep bird",
+    "wc -l; echo",
+    "tr a b",
+    "echo x > plain.txt; tail plain.txt",
+    "cat < plain.txt < plain.txt",
+    "cat plain.txt 2>&1 >/dev/null",
+    "printf '%1000000000s' x",
+    "printf '%*s' 1000000000 x",
+    "printf '%.99999d' 1",
+    "printf '%(%Y)T'",
+    "printf '%n' x",
+    "printf '%q' x",
+    "printf --help",
+    "cat scope_1.txt | xargs -d '\\n' printf '%*s'",
+    "echo -e '\\u0041'",
+    "nl -w 999999999 plain.txt",
+    "ls -l --time-style=+%9999999Y",
+    "ls --dereference-command-line outside.txt",
+    "find . -printf '%99999999p'",
+    "find . -printf %Y",
+    "find . -xtype f",
+    "find . -newermt '2020-01-01'",
+    "find . -files0-from plain.txt",
+    "sort -2 plain.txt",
+    "sort -R plain.txt",
+    "sort --sor numeric plain.txt",
+    "tail -5f plain.txt",
+    "tail --retry plain.txt",
+    "tail ---presume-input-pipe plain.txt",
+    "grep -d recurse x .",
+    "sed 's\u6f22a\u6f22b\u6f22' plain.txt",
+    "sed -n 's/[^]/]/x/;w out/]/' plain.txt",
+    "sed -n 's/[\\]/x/;s/]/y/' plain.txt",
+    "sed -n 's/[\\/]/x/' plain.txt",
+    "sed -n 's/\\c/X/;s/w out\\n/Z/' plain.txt",
+    "rg --regex-size-limit=99G x plain.txt",
+    "set foo -e",
+    "set -- a",
+    "set -e -",
+    "/usr/bin/rg bird plain.txt",
+    "pwd",
+    "exit 0",
 ]
 
 ERRORS = [
@@ -200,6 +262,15 @@ ERRORS = [
     "find . -name",
     "printf",
     "sed -n '/a' plain.txt",
+    "cat ''",
+    "cat < no-such.txt",
+    "cat < pl[a]in.txt",
+    "grep -f no-such.txt plain.txt",
+    "rg -C \u00b2 x plain.txt",
+    f"rg -A {'9' * 5_000} x plain.txt",
+    "head -n \u0663 plain.txt",
+    "uniq -f x plain.txt",
+    "echo 'it is' | grep -m x y",
 ]
 
 
@@ -268,3 +339,56 @@ def test_a_number_after_an_option_or_two_dashes_is_no_option(tmp_path: Path) -> 
     (step,) = check(parse("grep -3 x f.txt"), policy)[0].pipelines[0].steps
     assert isinstance(step, Program)
     assert step.argv[1:3] == ("-C", "3")
+
+
+def steps_of(command: str, policy: Policy) -> tuple[Step, ...]:
+    return check(parse(command), policy)[0].pipelines[0].steps
+
+
+def test_a_file_of_patterns_is_the_corpus_own_wherever_the_program_stands(policy: Policy) -> None:
+    """A program that reads only scopes stands in the run's directory, with the files of the run."""
+    (Path(policy.root) / "words.txt").write_text("bird\n")
+    for command, option in (("grep -f words.txt", "-f {}"), ("rg --file=words.txt", "--file={}")):
+        (step,) = steps_of(f"{command} scope_1.txt", policy)
+        assert isinstance(step, Program)
+        assert option.format(f"{policy.root}/words.txt") in " ".join(step.argv)
+        (both,) = steps_of(f"{command} -c scope_1.txt plain.txt", policy)
+        assert isinstance(both, Program)
+        assert option.format("words.txt") in " ".join(both.argv)
+
+
+def test_sort_keeps_to_memory(policy: Policy) -> None:
+    """From a pipe it would soon go on in files of /tmp."""
+    _, step = steps_of("cat plain.txt | sort -rn", policy)
+    assert isinstance(step, Program)
+    assert step.argv == ("sort", "--buffer-size=1G", "--temporary-directory=/dev/null", "-r", "-n")
+
+
+def test_programs_print_what_those_of_bash_would(policy: Policy) -> None:
+    for command, argv in (
+        ("echo --help", ("echo", "-E", "--help")),
+        ("echo --help x", ("echo", "--help", "x")),
+        ("true --help", ("true",)),
+        ("tail +3 plain.txt", ("tail", "-n", "+3")),
+        ("tail +3 plain.txt bom.txt", ("tail",)),
+        ("find , .", ("find", "-P", "./,", ".")),
+    ):
+        (step,) = steps_of(command, policy)
+        assert isinstance(step, Program)
+        assert step.argv == argv
+
+
+@pytest.mark.parametrize("odd", ["x" * 9_000, "\x1b[2J", "a\nb", "\u202e", " ", "/" + "\udc80" * 500])
+def test_a_sentence_is_one_short_line_whatever_it_quotes(odd: str, policy: Policy) -> None:
+    for command in ("'{}'", "cat '../{}'", "rg '-z{}' x", "head -n '{}' plain.txt", "sed '{}' plain.txt",
+                    "find . '-{}'", "printf '%Z{}'", "cat scope_1.txt | xargs -d 'a{}' rg x", "cat x > '{}'",
+                    "grep -f 'z{}' plain.txt", "nl -w '{}' plain.txt"):  # fmt: skip
+        with pytest.raises(RargError) as caught:
+            check(parse(command.format(odd)), policy)
+        assert len(str(caught.value)) < 400
+        assert str(caught.value).isprintable()
+
+
+def test_an_abbreviated_option_is_written_out_by_the_model(policy: Policy) -> None:
+    with pytest.raises(Refused, match=r"--invert is no whole option; write it out: --invert-match\."):
+        check(parse("grep --invert x plain.txt"), policy)

@@ -190,7 +190,8 @@ class TestListing:
         where = context(root, tmp_path / "run", SCOPE, limits=ShellLimits(output_bytes=50))
         result = shell(f"{LIST} bird", where)
         assert (result.shown, len(result.pool)) == (2, 7)
-        assert result.observation.endswith("[2 of 7 matches shown, in the order of the list]")
+        notice = "[2 of 7 matches shown, in the order of the list; no more fit in 50 bytes]"
+        assert result.observation.endswith(notice)
 
 
 class TestAsWritten:
