@@ -17,6 +17,8 @@ from rarg_tui.trace.events import Match
 _LONG, _MOST_SPANS = 65_536, 1_000
 #: In a JSON text this cannot be part of a string: its quotes would be escaped.
 _SPANS = b'"submatches":['
+_Offsets = Mapping[int, int] | Sequence[int]
+
 #: How the records that matter begin. Others are skipped unread; new kinds may come.
 MATCH, END = b'{"type":"match"', b'{"type":"end"'
 
@@ -79,11 +81,26 @@ def decode_line(line: bytes, spans: Sequence[Span]) -> tuple[str, list[Span]]:
     Spans may begin or end inside a character, also empty ones: rg looks at bytes.
     """
     line = line.removesuffix(b"\r\n" if line.endswith(b"\r\n") else b"\n")
+    text, begun, ended = _characters(line, spans)
+    found: list[Span] = []
+    for start, end in ((min(a, len(line)), min(b, len(line))) for a, b in spans):
+        first = max(begun[start], found[-1][1] if found else 0)
+        last = max(first, ended[end]) if end > start else first
+        if not found or found[-1] != (first, last):
+            found.append((first, last))
+    return text, found
+
+
+def _characters(line: bytes, spans: Sequence[Span]) -> tuple[str, _Offsets, _Offsets]:
+    """The text of ``line``, and for each bound of the ``spans`` the character that it stands before or in,
+    and the one that it stands behind or in."""
+    if line.isascii():
+        same = range(len(line) + 1)
+        return line.decode("ascii"), same, same
     bounds = sorted({0, len(line), *(min(at, len(line)) for span in spans for at in span)})
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     pieces = [""]
-    begun = {0: 0}  # for each bound the character that it stands before or in
-    ended = {0: 0}  # and the one that it stands behind or in
+    begun, ended = {0: 0}, {0: 0}
     length = 0
     for start, end in itertools.pairwise(bounds):
         piece = decoder.decode(line[start:end], end == len(line))
@@ -93,13 +110,7 @@ def decode_line(line: bytes, spans: Sequence[Span]) -> tuple[str, list[Span]]:
         goes_on = open_ and line[end] & 0xC0 == 0x80
         begun[end] = length + (open_ and not goes_on)
         ended[end] = length + open_
-    found: list[Span] = []
-    for start, end in ((min(a, len(line)), min(b, len(line))) for a, b in spans):
-        first = max(begun[start], found[-1][1] if found else 0)
-        last = max(first, ended[end]) if end > start else first
-        if not found or found[-1] != (first, last):
-            found.append((first, last))
-    return "".join(pieces), found
+    return "".join(pieces), begun, ended
 
 
 def _bytes(value: Mapping[str, Any]) -> bytes:

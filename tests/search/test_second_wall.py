@@ -17,7 +17,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from rarg_tui.search import landlock
 from rarg_tui.search.rg import find_rg
@@ -134,18 +133,43 @@ def test_bash_works_in_there(prison: Prison) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "cat {secret}", "cat ../secret.txt", "cat to-secret.txt", "rg --no-config . to-secret.txt",
-        "read -r x < {secret}; echo $x", "echo \"$(<{secret})\"", "mapfile a < {secret}; echo ${{a[0]}}",
-        ". {secret}", "rg --no-config -f {secret} -v . plain.txt", "grep -r . ..", "grep -f {secret} -v x plain.txt",
-        "cat /etc/passwd", "cat /proc/self/root/etc/passwd", "cat /proc/$PPID/environ", "cat /proc/self/environ",
-        "ls /proc/$PPID/fd", "cat /proc/$PPID/root{secret}", "find / -name passwd -exec cat {{}} +",
-        "sed '' {secret}", "sed -n '1r {secret}' plain.txt", "sort --files0-from={secret}", "sort -R --random-source={secret} plain.txt",
-        "wc --files0-from={secret}", "xargs -a {secret} echo", "rg --no-config --pre cat . to-secret.txt",
-        "rg --no-config --ignore-file {secret} --debug x", "exec 3< {secret}; cat <&3", "cat < to-secret.txt",
-        "comm {secret} plain.txt", "tail -c +1 {secret}", "cd ..; cat secret.txt", "echo ../*; echo {place}/*",
-        "rg --no-config --follow --hidden {secret_word} ..", "ls -laR {place}", "find {place}",
+        "cat {secret}",
+        "cat ../secret.txt",
+        "cat to-secret.txt",
+        "rg --no-config . to-secret.txt",
+        "read -r x < {secret}; echo $x",
+        'echo "$(<{secret})"',
+        "mapfile a < {secret}; echo ${{a[0]}}",
+        ". {secret}",
+        "rg --no-config -f {secret} -v . plain.txt",
+        "grep -r . ..",
+        "grep -f {secret} -v x plain.txt",
+        "cat /etc/passwd",
+        "cat /proc/self/root/etc/passwd",
+        "cat /proc/$PPID/environ",
+        "cat /proc/self/environ",
+        "ls /proc/$PPID/fd",
+        "cat /proc/$PPID/root{secret}",
+        "find / -name passwd -exec cat {{}} +",
+        "sed '' {secret}",
+        "sed -n '1r {secret}' plain.txt",
+        "sort --files0-from={secret}",
+        "sort -R --random-source={secret} plain.txt",
+        "wc --files0-from={secret}",
+        "xargs -a {secret} echo",
+        "rg --no-config --pre cat . to-secret.txt",
+        "rg --no-config --ignore-file {secret} --debug x",
+        "exec 3< {secret}; cat <&3",
+        "cat < to-secret.txt",
+        "comm {secret} plain.txt",
+        "tail -c +1 {secret}",
+        "cd ..; cat secret.txt",
+        "echo ../*; echo {place}/*",
+        "rg --no-config --follow --hidden {secret_word} ..",
+        "ls -laR {place}",
+        "find {place}",
     ],
-)  # fmt: skip
+)
 def test_nothing_is_read(text: str, prison: Prison) -> None:
     word = SECRET[:8] + "."
     output = prison.run(text.format(secret=prison.secret, place=prison.secret.parent, secret_word=word))
@@ -158,13 +182,29 @@ def test_nothing_is_read(text: str, prison: Prison) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "echo x > new", "echo x >> plain.txt", ": > plain.txt", "echo x > /tmp/rarg-second-wall", "sed -i s/a/b/ plain.txt",
-        "sed 'w new' plain.txt", "sort -o plain.txt plain.txt", "sort -o new plain.txt", "uniq plain.txt new",
-        "find . -delete", "find . -fprint new", "find . -name plain.txt -exec sort -o {} {} +", "exec 5<>plain.txt",
-        "cat plain.txt | sort -T . -S 1b > /dev/null", "printf x > ../secret.txt", "echo x > scope_1.txt",
-        "echo x > ../run/scope_1.txt", "mkfifo new", "ln -s / new", "rm plain.txt", "mv plain.txt new",
+        "echo x > new",
+        "echo x >> plain.txt",
+        ": > plain.txt",
+        "echo x > /tmp/rarg-second-wall",
+        "sed -i s/a/b/ plain.txt",
+        "sed 'w new' plain.txt",
+        "sort -o plain.txt plain.txt",
+        "sort -o new plain.txt",
+        "uniq plain.txt new",
+        "find . -delete",
+        "find . -fprint new",
+        "find . -name plain.txt -exec sort -o {} {} +",
+        "exec 5<>plain.txt",
+        "cat plain.txt | sort -T . -S 1b > /dev/null",
+        "printf x > ../secret.txt",
+        "echo x > scope_1.txt",
+        "echo x > ../run/scope_1.txt",
+        "mkfifo new",
+        "ln -s / new",
+        "rm plain.txt",
+        "mv plain.txt new",
     ],
-)  # fmt: skip
+)
 def test_nothing_is_written(text: str, prison: Prison) -> None:
     before = _everything(prison.secret.parent)
     prison.run(text)
