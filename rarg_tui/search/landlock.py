@@ -71,7 +71,7 @@ def restrict(readable: Iterable[str], program: Iterable[str]) -> None:
         for path in readable:
             _allow(ruleset, path, _READ_FILE | _READ_DIR)
         for path in program:
-            _allow(ruleset, path, _EXECUTE | _READ_FILE)
+            _allow(ruleset, path, _EXECUTE | _READ_FILE | _READ_DIR)
         _allow(ruleset, os.devnull, (_READ_FILE | _WRITE_FILE | _IOCTL) & files)
         if ctypes.CDLL(None, use_errno=True).prctl(_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
             raise OSError(ctypes.get_errno(), "prctl")

@@ -42,6 +42,15 @@ class TestConfined:
         assert ran(corpus, "cat", "below/a.txt") == (0, "a needle\n")
         assert ran(corpus, "ls") == (0, "below\nout\n")
 
+    def test_characters_are_counted_as_outside(self, corpus: Path) -> None:
+        (corpus / "wide.txt").write_bytes("caf\u00e9 x\u3000y \u2003 z\n".encode() + b"\xff\xfe z\n")
+        argv = ["wc", "-lwmc", "wide.txt"]
+        with Children() as children:
+            process = children.start(argv, cwd=str(corpus), executable=find_program("wc"))
+            assert process.stdout is not None
+            free = process.stdout.read().decode()
+        assert ran(corpus, *argv) == (0, free)
+
     def test_a_file_that_is_named_is_read_and_not_its_neighbour(self, corpus: Path) -> None:
         scope = str(corpus.parent / "scope_1.txt")
         assert ran(corpus, "cat", scope, readable=[scope]) == (0, "below/a.txt\n")
