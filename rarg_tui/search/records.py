@@ -17,6 +17,7 @@ from rarg_tui.trace.events import Match
 _LONG, _MOST_SPANS = 65_536, 1_000
 #: In a JSON text this cannot be part of a string: its quotes would be escaped.
 _SPANS = b'"submatches":['
+_DECODER = json.JSONDecoder()
 _Offsets = Mapping[int, int] | Sequence[int]
 
 #: How the records that matter begin. Others are skipped unread; new kinds may come.
@@ -40,8 +41,14 @@ def read_match(record: bytes, line_length: int) -> Match:
 
 
 def _short_record(record: bytes) -> tuple[Mapping[str, Any], list[Span]]:
-    data = json.loads(record)["data"]
+    data = _object(record)["data"]
     return data, [_span(sub) for sub in data["submatches"]]
+
+
+def _object(record: bytes) -> Mapping[str, Any]:
+    # json.loads would first guess the encoding, every time.
+    found: Mapping[str, Any] = _DECODER.raw_decode(record.decode("utf-8", "surrogatepass"))[0]
+    return found
 
 
 def _long_record(record: bytes) -> tuple[Mapping[str, Any], list[Span]]:
@@ -51,12 +58,11 @@ def _long_record(record: bytes) -> tuple[Mapping[str, Any], list[Span]]:
         raise ValueError("an rg record is too long to be read")
     data = json.loads(head + _SPANS + b"]}}")["data"]
     text = rest.decode("utf-8", "replace")
-    decoder = json.JSONDecoder()
     spans: list[Span] = []
     at = 0
     while len(spans) < _MOST_SPANS and text.startswith("{", at):
         try:
-            sub, at = decoder.raw_decode(text, at)
+            sub, at = _DECODER.raw_decode(text, at)
         except json.JSONDecodeError:
             break
         spans.append(_span(sub))
