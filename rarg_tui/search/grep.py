@@ -86,7 +86,7 @@ def grep(
     call = _read(rg_args)
     began = time.perf_counter()
     result = GrepResult("|".join(call.patterns), "ok", "", rg.version, "")
-    admission = _admission(root, paths)
+    admission = _admission(root)
     with Children(cancel, limits.timeout_s, readable=_readable(root, call)) as children:
         try:
             names = _filtered(call, paths, str(root), children)
@@ -104,7 +104,7 @@ def grep(
             pool=limits.pool,
             line_length=limits.line_length,
             ranks=ranks,
-            refusals=admission.refusals,
+            refusals=admission.refusals_of_documents,
             on_matches=on_matches,
         )
     elapsed = {"scan": _ms(began), "rerank": 0.0}
@@ -172,7 +172,7 @@ def grep_raw(
             root=str(root),
             children=children,
             write=write,
-            refusal=_admission(root, paths).refusal,
+            refusal=_admission(root).refusal,
         )
     state, message = _state(done.found, done.problems, done.error, done.stopped, ShellLimits())
     code = {"ok": 0, "partial": 0 if done.found else 2, "no_match": 1, "cancelled": 130}.get(state, 2)
@@ -192,8 +192,8 @@ def _read(rg_args: Sequence[str]) -> RgCall:
     return replace(call, pattern_files=files)
 
 
-def _admission(root: Path, documents: Sequence[str]) -> Admission:
-    return Admission(Policy(str(root), str(root), (), whole_corpus=True, hidden=True), documents)
+def _admission(root: Path) -> Admission:
+    return Admission(Policy(str(root), str(root), (), whole_corpus=True, hidden=True))
 
 
 def _readable(root: Path, call: RgCall) -> tuple[str, ...]:
@@ -225,7 +225,7 @@ def _written(
         if len(kept) > limit:
             raise BrokenPipeError
 
-    refusal = _admission(root, names).refusal
+    refusal = _admission(root).refusal
     done = raw(find_rg(), call, names, root=str(root), children=children, write=write, refusal=refusal)
     state, message = _state(done.found, done.problems, done.error, done.stopped, limits)
     text = show_text(bytes(kept), done.cut, "", limits, [message] if message and kept else [])

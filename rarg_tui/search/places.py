@@ -98,24 +98,25 @@ def scopes_there_are(scopes: Sequence[int]) -> str:
 
 class Admission:
     """Decides whether listed files may be given to a program: as :func:`locate` does, but a directory is
-    resolved once.
-
-    ``documents`` are known to be documents of the corpus. Where the kernel keeps the programs inside the
-    corpus they are not looked at again, one by one: that would take as long as the search itself.
-    """
+    resolved once. ``documents`` are known to be documents of the corpus."""
 
     def __init__(self, policy: Policy, documents: Iterable[str] = ()) -> None:
         self._policy = policy
         self._plain: dict[str, bool] = {}
-        self._documents = frozenset(documents) if landlock.version() else frozenset()
-        # A list of documents may come from elsewhere too, with a run say.
-        listed = "\n".join(("", *self._documents))
-        if any(odd in listed for odd in ("\n/", "\n.", "/.", "\0")):
-            self._documents = frozenset()
+        self._documents = frozenset(documents)
 
     def refusals(self, names: Sequence[str]) -> dict[str, str]:
         """Those of ``names`` that may not be read, and why."""
         if self._documents.issuperset(names):
+            return self.refusals_of_documents(names)
+        return {name: reason for name in names if (reason := self.refusal(name))}
+
+    def refusals_of_documents(self, names: Sequence[str]) -> dict[str, str]:
+        """As :meth:`refusals`, of names that come from a list of documents. Where the kernel keeps the
+        programs inside the corpus they are not looked at again one by one, which would take as long as
+        the search itself; unless the list, which may have come with somebody's run, holds odd ones."""
+        listed = "\n".join(("", *names))
+        if landlock.version() and not any(odd in listed for odd in ("\n/", "\n.", "/.", "\0")):
             return {}
         return {name: reason for name in names if (reason := self.refusal(name))}
 
