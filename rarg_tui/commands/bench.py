@@ -40,7 +40,8 @@ def bench(words: Sequence[str]) -> int:
 
 
 def _line(row: dict[str, object], runs: int) -> str:
-    same = {True: " · same lines", False: " · OTHER LINES", None: ""}[row["identical"]]  # type: ignore[index]
+    identical = row["identical"]
+    same = "" if identical is None else " · same lines" if identical else " · OTHER LINES"
     return (
         f"{row['name']}: {row['seconds']:.3f} s · {row['baseline']}: {row['baseline_seconds']:.3f} s"
         f" · ratio {row['ratio']:.2f}{same}   (medians of {runs})"

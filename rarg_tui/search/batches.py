@@ -1,4 +1,4 @@
-"""Ordered work on a list of paths: batches that grow, run side by side, and come back in order."""
+"""A list of paths cut into batches: the first small, so that something is found soon, later ones larger."""
 
 from __future__ import annotations
 

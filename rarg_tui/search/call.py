@@ -28,7 +28,8 @@ SUMMARY, _SEARCHES = b'{"data":{"elapsed_total"', re.compile(rb'"searches":(\d+)
 
 class Call:
     """``argv`` is rg with its options, ``batch`` what it searches below ``root``; ``refused`` of these are
-    not given to it, with a reason each. Reading ends after ``limit`` matches.
+    not given to it, with a reason each. It is started as one of ``flight``; ``ready`` calls for a read when
+    there is something. Reading ends after ``limit`` matches.
 
     ``rare``: few matches are expected. Then rg works with two threads, which is faster (it also looks
     only once at each file, not three times), and what it finds is put in order at the end. If there are
@@ -44,6 +45,8 @@ class Call:
         refused: Mapping[str, str],
         *,
         root: str,
+        flight: Children,
+        ready: selectors.BaseSelector,
         limit: int,
         line_length: int,
         rare: bool,
@@ -55,6 +58,8 @@ class Call:
         # Of a path that is listed twice only rg's own order tells the two apart.
         self._rare = rare and len(set(batch)) == len(batch)
         self._root = root
+        self._flight = flight
+        self._ready = ready
         self._limit = limit
         self._line_length = line_length
         self._refused = dict(refused)
@@ -70,8 +75,8 @@ class Call:
         self._open = 0
         self._killed = False
 
-    def start(self, flight: Children, ready: selectors.BaseSelector) -> None:
-        """Start rg; ``ready`` calls for a read when there is something."""
+    def start(self) -> None:
+        """Start rg on what is not refused."""
         names = [path for path in self.batch if path not in self._refused] if self._refused else self.batch
         for path, reason in self._refused.items():
             self.problems.refuse(path, reason)
@@ -80,7 +85,8 @@ class Call:
             return
         try:
             threads = "-j2" if self._rare else "-j1"
-            self._process = flight.start([*self._argv, threads, "--", *as_operands(names)], cwd=self._root)
+            argv = [*self._argv, threads, "--", *as_operands(names)]
+            self._process = self._flight.start(argv, cwd=self._root)
         except Stopped:
             self.done = True
             return
@@ -90,7 +96,7 @@ class Call:
             return
         for pipe, read in ((self._process.stdout, self._read), (self._process.stderr, self._read_error)):
             assert pipe is not None
-            ready.register(pipe, selectors.EVENT_READ, partial(read, pipe, flight, ready))
+            self._ready.register(pipe, selectors.EVENT_READ, partial(read, pipe))
             self._open += 1
 
     def take(self) -> list[Match]:
@@ -104,32 +110,32 @@ class Call:
         self._taken += len(taken)
         return taken
 
-    def look(self, flight: Children, ready: selectors.BaseSelector) -> None:
+    def look(self) -> None:
         """After a while without output: start again without what is no regular file by now, such as a
         pipe, at which rg waits."""
         odd = not_files(self.batch, self._root) - self._refused.keys()
         if odd:
             self._refused.update(dict.fromkeys(odd, "no regular file"))
-            self._again(flight, ready)
+            self._again()
 
-    def _again(self, flight: Children, ready: selectors.BaseSelector) -> None:
-        self._end(flight, ready)
+    def _again(self) -> None:
+        self._end()
         self.done = False
         self._reset()
-        self.start(flight, ready)
+        self.start()
 
-    def _read(self, pipe: IO[bytes], flight: Children, ready: selectors.BaseSelector) -> None:
+    def _read(self, pipe: IO[bytes]) -> None:
         if pipe.closed:  # by the event before this one
             return
         chunk = os.read(pipe.fileno(), _CHUNK)
         if not chunk:
-            self._close(pipe, flight, ready)
+            self._close(pipe)
             return
         for record in self._lines.feed(chunk):
             if record.startswith(MATCH):
                 self._add(record)
                 if self.found >= self._limit:
-                    self._enough(flight, ready)
+                    self._enough()
                     return
             elif record.startswith(END):
                 self.problems.note_binary(*read_end(record))
@@ -154,39 +160,39 @@ class Call:
         if self.found > self._taken:
             self._matches.append(match)
 
-    def _enough(self, flight: Children, ready: selectors.BaseSelector) -> None:
+    def _enough(self) -> None:
         if self._rare:
             self._rare = False
-            self._again(flight, ready)
+            self._again()
         else:
-            self._end(flight, ready)
+            self._end()
 
-    def _read_error(self, pipe: IO[bytes], flight: Children, ready: selectors.BaseSelector) -> None:
+    def _read_error(self, pipe: IO[bytes]) -> None:
         if pipe.closed:
             return
         chunk = os.read(pipe.fileno(), _CHUNK)
         if not chunk:
-            self._close(pipe, flight, ready)
+            self._close(pipe)
         self._errors += chunk[: _ERRORS - len(self._errors)]
 
-    def _close(self, pipe: IO[bytes], flight: Children, ready: selectors.BaseSelector) -> None:
-        ready.unregister(pipe)
+    def _close(self, pipe: IO[bytes]) -> None:
+        self._ready.unregister(pipe)
         pipe.close()
         self._open -= 1
         if not self._open:
-            code = flight.wait(self._process)
+            code = self._flight.wait(self._process)
             self.failed = code == 2
             self.problems.add_stderr(self._errors.decode("utf-8", "surrogateescape"))
             self.done = True
-            if code not in (0, 1, 2) and not self._killed and not flight.stopped:
+            if code not in (0, 1, 2) and not self._killed and not self._flight.stopped:
                 self.problems.broke(len(self.batch) - len(self._refused), f"was ended by signal {-code}")
 
-    def _end(self, flight: Children, ready: selectors.BaseSelector) -> None:
+    def _end(self) -> None:
         self._killed = True
         kill(self._process)
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe is not None and not pipe.closed:
-                self._close(pipe, flight, ready)
+                self._close(pipe)
 
 
 class Lines:

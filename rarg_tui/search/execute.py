@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import IO
 
 from rarg_tui.errors import RargError
@@ -52,10 +51,12 @@ class Executor:
     def __init__(self, context: ShellContext) -> None:
         self.context = context
         self.root = str(context.root)
-        documents = chain.from_iterable(scope.paths for scope in context.scopes.values())
-        self.admission = Admission(policy_of(context), documents)
         scopes = (context.run_dir / f"scope_{number}.txt" for number in context.scopes)
         self.readable = (self.root, *map(str, scopes))
+
+    @cached_property
+    def admission(self) -> Admission:
+        return Admission(policy_of(self.context), self.documents_known)
 
     @cached_property
     def documents_known(self) -> frozenset[str]:

@@ -82,11 +82,13 @@ def scan(
                     batch,
                     refusals(batch),
                     root=root,
+                    flight=flight,
+                    ready=ready,
                     limit=limit,
                     line_length=line_length,
                     rare=plan.rare,
                 )
-                one.start(flight, ready)
+                one.start()
                 calls.append(one)
                 running += not one.done
             if not calls:
@@ -98,7 +100,8 @@ def scan(
                 if not events:
                     quiet *= 2
                     for one in calls:
-                        one.look(flight, ready)
+                        if not one.done:
+                            one.look()
             while calls:
                 head, ended = calls[0], calls[0].done
                 found = head.take()
