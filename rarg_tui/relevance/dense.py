@@ -87,6 +87,11 @@ class DenseEmbedder:
         vector: NDArray[np.float32] = self._ask({"op": "query", "text": clean(text)}, cancel)[1][0]
         return vector
 
+    def texts(self, texts: Sequence[str], cancel: threading.Event | None = None) -> NDArray[np.float32]:
+        """One unit vector for each of ``texts``, such as lines; what is longer than the model's window is
+        seen up to there."""
+        return self._ask({"op": "texts", "texts": [clean(text) for text in texts]}, cancel)[1]
+
     def close(self) -> None:
         process = self._process
         if process is not None:

@@ -1,9 +1,10 @@
 """The model process: ``python -m rarg_tui.relevance.dense_process MODEL [DEVICE]``.
 
 Reads requests (see :mod:`rarg_tui.relevance.frames`) from stdin and writes one answer each to stdout:
-``{"op": "query", "text"}`` gives one vector, ``{"op": "documents", "items": [[title, text]…], "windows",
-"overlap"}`` gives the vectors of all windows of all documents, ``counts`` a document, and the characters
-``seen`` and in ``total``. Payloads are float32 rows. The first message, unasked, is what the model is.
+``{"op": "query", "text"}`` gives one vector, ``{"op": "texts", "texts"}`` one for each of them, ``{"op":
+"documents", "items": [[title, text]…], "windows", "overlap"}`` the vectors of all windows of all documents,
+``counts`` a document, and the characters ``seen`` and in ``total``. Payloads are float32 rows. The first
+message, unasked, is what the model is.
 Ends with its parent, whose end closes stdin.
 """
 
@@ -103,6 +104,8 @@ def answer(model: Model, request: dict[str, Any]) -> tuple[dict[str, Any], bytes
     prefix = str(request.get("prefix", ""))
     if request["op"] == "query":
         return {}, model.embed([request["text"]], prefix).tobytes()
+    if request["op"] == "texts":
+        return {}, model.embed(request["texts"], prefix).tobytes()
     texts: list[str] = []
     counts: list[int] = []
     seen: list[int] = []

@@ -96,6 +96,15 @@ def test_awkward_texts(embedder: dense.DenseEmbedder) -> None:
     assert all(one.seen <= one.total for one in made)
 
 
+def test_texts_of_their_own(embedder: dense.DenseEmbedder) -> None:
+    """Each text has the vector that it has as a query; a text with a torn character is no fault."""
+    texts = ["a green bird", "", "torn \udcff character"]
+    vectors = embedder.texts(texts)
+    assert vectors.shape == (3, 384)
+    np.testing.assert_allclose(vectors[0], embedder.query(texts[0], None), atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
 def test_the_process_may_die_at_any_time(embedder: dense.DenseEmbedder) -> None:
     before = embedder.query("bird", None)
     killed = child_of(embedder)
