@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "recall": ("search", "the documents most relevant to a query, best first"),
     "grep": ("search", "search a scope with ripgrep, in relevance order"),
     "shell": ("search", "run a command as the agent's bash tool does, guard included"),
+    "why": ("why", "how far a document or line came in a search, and where it was lost"),
     "run": ("run", "one run to its end, without the workbench"),
     "runs": ("runs", "list the saved runs"),
     "replay": ("runs", "print a saved run, step by step"),

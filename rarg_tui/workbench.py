@@ -26,6 +26,7 @@ from rarg_tui.evaluation.datasets import Question, documents_of, is_dataset, que
 if TYPE_CHECKING:
     from rarg_tui.agent.model import Model
     from rarg_tui.agent.session import Session
+    from rarg_tui.evaluation.why import Way
     from rarg_tui.relevance.index import Index, RankerStatus
     from rarg_tui.relevance.scope import Scope
     from rarg_tui.trace import events as ev
@@ -209,6 +210,29 @@ class Workbench:
         from rarg_tui.corpus.decoding import read_text
 
         return read_text(self.corpus, path).splitlines()
+
+    def why(
+        self,
+        query: str,
+        rg_args: Sequence[str],
+        document: str,
+        line: int | None = None,
+        rerank_query: str = "",
+    ) -> Way:
+        """How far ``document`` (or its ``line``) comes when ``rg_args`` are searched in the scope of
+        ``query`` by the settings in force; the index must be prepared."""
+        from rarg_tui.evaluation.why import Why
+
+        settings = self.settings
+        follow = Why(
+            self.corpus,
+            self.index,
+            self.profile(),
+            ranker=settings.ranker,
+            rerank=settings.rerank,
+            rerank_query=rerank_query,
+        )
+        return follow.way(query, rg_args, document, line)
 
     def questions(self) -> list[Question]:
         """The questions that come with the corpus; none for a plain directory."""

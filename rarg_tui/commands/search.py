@@ -205,7 +205,7 @@ def _recall_json(scope: Scope, documents: int) -> Mapping[str, Any]:
     for at, path in enumerate(scope.paths):
         found = {name: ranked[at] for name, ranked in scope.by.items()}
         by = {name: {"rank": pair[0], "score": pair[1]} for name, pair in found.items() if pair}
-        rows.append(_with_bytes({"path": path, "rank": at + 1, "score": scope.scores[at], "by": by}))
+        rows.append(shared.with_bytes({"path": path, "rank": at + 1, "score": scope.scores[at], "by": by}))
     return {
         "query": scope.query,
         "ranker": scope.ranker,
@@ -217,18 +217,7 @@ def _recall_json(scope: Scope, documents: int) -> Mapping[str, Any]:
 
 
 def _match_json(match: Match) -> dict[str, Any]:
-    return _with_bytes(match.to_json())
-
-
-def _with_bytes(row: dict[str, Any]) -> dict[str, Any]:
-    """Add ``path_bytes`` where the path is not UTF-8."""
-    try:
-        row["path"].encode("utf-8")
-    except UnicodeEncodeError:
-        from base64 import b64encode
-
-        row["path_bytes"] = b64encode(os.fsencode(row["path"])).decode("ascii")
-    return row
+    return shared.with_bytes(match.to_json())
 
 
 def _explain(scope: Scope) -> None:

@@ -148,6 +148,17 @@ def out_json(data: Any) -> None:
     print(json.dumps(data, indent=1))
 
 
+def with_bytes(row: dict[str, Any]) -> dict[str, Any]:
+    """Add ``path_bytes`` where the path is not UTF-8."""
+    try:
+        row["path"].encode("utf-8")
+    except UnicodeEncodeError:
+        from base64 import b64encode
+
+        row["path_bytes"] = b64encode(os.fsencode(row["path"])).decode("ascii")
+    return row
+
+
 def progress(args: argparse.Namespace) -> Callable[[Progress], None]:
     """A listener that draws a line of progress on a terminal, and says nothing elsewhere."""
     if args.quiet or not sys.stderr.isatty():

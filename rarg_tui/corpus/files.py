@@ -17,7 +17,7 @@ from rarg_tui.errors import RargError
 #: A NUL byte among so many first bytes makes a file binary (unless it starts with a UTF-16 mark).
 HEAD = 8192
 
-_VERSION_CONTROL = frozenset({"CVS", "_darcs", "RCS", "SCCS"})
+VERSION_CONTROL = frozenset({"CVS", "_darcs", "RCS", "SCCS"})
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | os.O_CLOEXEC
 
@@ -170,7 +170,7 @@ class Corpus:
                 relative = prefix + name
                 try:
                     if entry.is_dir(follow_symlinks=False):
-                        if name not in _VERSION_CONTROL and not matches(relative, self.exclude):
+                        if name not in VERSION_CONTROL and not matches(relative, self.exclude):
                             pending.append((relative + "/", entry.path))
                     elif entry.is_file(follow_symlinks=False) and self._wanted(relative):
                         yield relative, entry

@@ -73,6 +73,36 @@ def test_explain_shows_every_rankers_rank(rarg: Run) -> None:
     assert "#1" in out.splitlines()[2]
 
 
+def test_why_follows_a_document_and_a_line(rarg: Run) -> None:
+    query = ("why", "--query", "shop", "--ranker", "lexical")
+    data = as_json(rarg(*query, "--json", "--pattern", "Ohlendorf", "notes/c d.txt:1"))
+    assert (data["document"], data["line"], data["lost_at"]) == ("notes/c d.txt", 1, None)
+    assert [stage["stage"] for stage in data["stages"]] == [
+        *("corpus", "scope", "matched", "pool", "rerank", "observation")
+    ]
+    code, out, _ = rarg(*query, "./notes/c d.txt", "--", "-i", "EGGS")
+    assert code == 0
+    assert out.splitlines()[0] == "notes/c d.txt:2"
+    _, out, _ = rarg(*query, "--pattern", "eggs", "notes/c d.txt:1")
+    assert "✗ matched" in out
+    assert "would help: other words" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--pattern", "x", "a.txt", "--", "x"), "give the pattern once"),
+        (("a.txt",), "give the pattern once"),
+        (("--pattern", "x", "a.txt:0"), "lines count from 1"),
+        (("--pattern", "(", "letters/a.txt"), "unclosed group"),
+    ],
+)
+def test_why_refuses_with_a_sentence(rarg: Run, words: tuple[str, ...], said: str) -> None:
+    code, _, err = rarg("why", "--query", "shop", "--ranker", "lexical", *words)
+    assert code == 2
+    assert said in err
+
+
 def test_grep_in_a_scope_and_in_path_order(rarg: Run) -> None:
     code, out, _ = rarg("grep", "--query", "shop", "--ranker", "lexical", "Ohlendorf")
     assert code == 0
