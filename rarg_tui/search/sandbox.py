@@ -11,12 +11,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from rarg_tui.errors import MissingPart
-from rarg_tui.search import sandbox_view
+from rarg_tui.search import sandbox_limit, sandbox_view
 from rarg_tui.search.command import LONGEST
 from rarg_tui.search.context import Sandbox, ShellContext
 from rarg_tui.search.execute import Executor
@@ -30,9 +30,11 @@ __all__ = ["MEMORY", "PROCESSES", "Sandbox", "can_be_given", "find_sandbox", "po
 
 #: What the processes of one command may have together: how many there are (threads count), and bytes.
 PROCESSES, MEMORY = 200, 2 << 30
+#: So many more the kernel lets come to be: whoever reaches them is over the limit, however it is counted.
+_SPARE = 50
 #: Bytes for ``/tmp``, the one place where a command may write.
 _SCRATCH = 64 << 20
-#: How often they are counted, seconds: the kernel's own limits hold for single processes, and not for root.
+#: How often they are counted, seconds, to end a command that has too many or too much.
 _EVERY = 0.02
 _TOO_MANY, _TOO_LARGE = "processes", "memory"
 
@@ -130,7 +132,7 @@ def arguments(
     # Root, though it has no rights here, is still the owner of what it may otherwise write in /proc/sys.
     proc = ("--proc", "/proc", "--remount-ro", "/proc") if sandbox.proc else ()
     return (
-        *_VIEW, root, run_dir, ",".join(map(str, scopes)),
+        *_VIEW, root, run_dir, ",".join(map(str, scopes)), str(PROCESSES + _SPARE),
         sandbox.bwrap,
         "--unshare-all", "--unshare-user", "--uid", _NOBODY, "--gid", _NOBODY, "--cap-drop", "ALL",
         "--new-session", "--die-with-parent",
@@ -241,18 +243,12 @@ def _counted(pid: int, children: Children) -> Iterator[None]:
 def _use(pid: int) -> tuple[int, int]:
     """How many processes and threads ``pid`` and all below it are, and the bytes of memory they have;
     both too low for what starts or ends meanwhile."""
-    count = memory = 0
-    waiting = [str(pid)]
-    while waiting and count <= PROCESSES:
-        process = Path("/proc", waiting.pop())
-        try:
-            memory += int((process / "statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-            for thread in os.listdir(process / "task"):
-                count += 1
-                waiting += (process / "task" / thread / "children").read_text("ascii").split()
-        except OSError:
-            continue
-    return count, memory
+    found = sandbox_limit.processes_below(pid, PROCESSES)
+    pages = 0
+    for process in found:
+        with suppress(OSError):
+            pages += int(Path(f"/proc/{process}/statm").read_bytes().split()[1])
+    return sum(found.values()), pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def _judge(outcome: Outcome, stopped: str, has_output: bool, errors: str) -> None:
