@@ -53,6 +53,7 @@ _OF_ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 _VIEW = (sys.executable, "-I", "-S", sandbox_view.__file__)
 
 _OUT_OF_MEMORY = re.compile(r"MemoryError|annot allocate memory|memory exhausted|out of memory")
+_OUT_OF_PROCESSES = re.compile(r"fork.*Resource temporarily unavailable|can't start new thread")
 _SCOPE = re.compile(r"(?<![\w./-])(?:\./)?scope_([0-9]{1,9})\.txt(?!\w)")
 
 #: Settings of the kernel that keep user namespaces from people, the value that does, and the one to set.
@@ -262,16 +263,18 @@ def _judge(outcome: Outcome, stopped: str, has_output: bool, errors: str) -> Non
 
 
 def _trouble(stopped: str, errors: str, timeout_s: float) -> list[str]:
-    memory = f"{MEMORY >> 20} MB of memory, which is the limit"
+    memory = f"more than {MEMORY >> 20} MB of memory, which is the limit"
+    processes = f"more than {PROCESSES} processes, which is the limit"
     if stopped:
         how = {
             TIMED_OUT: f"after {timeout_s:g} s",
             CANCELLED: "by a person",
-            _TOO_MANY: f"at more than {PROCESSES} processes, which is the limit",
-            _TOO_LARGE: f"at more than {memory}",
+            _TOO_MANY: f"at {processes}",
+            _TOO_LARGE: f"at {memory}",
         }
         return [f"stopped {how[stopped]}, there may be more"]
-    return [f"a program asked for more than {memory}"] if _OUT_OF_MEMORY.search(errors) else []
+    asked = ((_OUT_OF_MEMORY, memory), (_OUT_OF_PROCESSES, processes))
+    return [f"a program asked for {what}" for complaint, what in asked if complaint.search(errors)]
 
 
 def _seen(text: str, command: str, context: ShellContext) -> tuple[str, ...]:

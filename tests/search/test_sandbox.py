@@ -192,6 +192,12 @@ class TestEndings:
         assert "a program asked for more than 2048 MB of memory" in result.message
         assert "MemoryError" in result.observation
 
+    def test_a_process_that_was_refused_and_went_unnoticed(self, faked: ShellContext) -> None:
+        complaint = "bash: fork: retry: Resource temporarily unavailable"
+        result = run(f"(echo early; echo '{complaint}' >&2)", faked)
+        assert printed(result) == ["early", complaint]
+        assert result.message == "a program asked for more than 200 processes, which is the limit"
+
     def test_cancelled_before_it_began(self, faked: ShellContext) -> None:
         cancel = threading.Event()
         cancel.set()
