@@ -6,11 +6,14 @@ import errno
 import os
 import stat
 import threading
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from rarg_tui.corpus.documents import Document as Document
+from rarg_tui.corpus.documents import Documents, Paths
 from rarg_tui.corpus.progress import check
 from rarg_tui.errors import RargError
 
@@ -20,15 +23,6 @@ HEAD = 8192
 _VERSION_CONTROL = frozenset({"CVS", "_darcs", "RCS", "SCCS"})
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | os.O_CLOEXEC
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A text file: ``path`` relative to the root, surrogate-escaped; ``size`` in bytes."""
-
-    path: str
-    size: int
-    mtime_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +38,7 @@ class Listing:
     """What one walk found. ``documents`` are in path order (byte order of the path); ``binary`` counts
     the files left out for their NUL bytes."""
 
-    documents: tuple[Document, ...]
+    documents: Documents
     problems: tuple[Problem, ...]
     binary: int
 
@@ -103,7 +97,7 @@ class Corpus:
 
     def paths(self) -> list[str]:
         """All documents' paths in path order."""
-        return [document.path for document in self.listing().documents]
+        return list(self.listing().documents.paths)
 
     def absolute(self, path: str) -> Path:
         """Where the document ``path`` lies on disk."""
@@ -149,7 +143,12 @@ class Corpus:
                 binary += 1
         documents.sort(key=lambda document: os.fsencode(document.path))
         problems.sort(key=lambda problem: os.fsencode(problem.path))
-        return Listing(tuple(documents), tuple(problems), binary)
+        listed = Documents(
+            Paths.of(document.path for document in documents),
+            array("q", [document.size for document in documents]),
+            array("q", [document.mtime_ns for document in documents]),
+        )
+        return Listing(listed, tuple(problems), binary)
 
     def _files(
         self, problems: list[Problem], cancel: threading.Event | None

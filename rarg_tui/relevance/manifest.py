@@ -116,7 +116,7 @@ class Shelf:
             "corpus": os.fsencode(self._corpus.root).decode("utf-8", "replace"),
             "settings": settings,
             "facts": facts,
-            "files": {entry.name: _measure(entry) for entry in sorted(built.iterdir())},
+            "files": self._measured(name, built),
         }
         _write_durably(built / _MANIFEST, json.dumps(manifest, indent=1).encode())
         older = [entry for entry in base.glob(f"{name}-*") if entry.is_dir()]
@@ -128,6 +128,19 @@ class Shelf:
         for entry in older:
             shutil.rmtree(entry, ignore_errors=True)
         shutil.rmtree(base / f"{name}.work", ignore_errors=True)
+
+    def _measured(self, name: str, built: Path) -> dict[str, dict[str, int]]:
+        """The measures of the files in ``built``; those carried over from the part in force are taken
+        over with it, so that nobody reads them, and damage to them stays visible."""
+        carried: dict[tuple[int, int], dict[str, int]] = {}
+        earlier = self._pointer(name)
+        if earlier is not None:
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+                files = json.loads((earlier / _MANIFEST).read_bytes())["files"]
+                carried = {_inode(earlier / file): measured for file, measured in files.items()}
+        return {
+            entry.name: carried.get(_inode(entry)) or _measure(entry) for entry in sorted(built.iterdir())
+        }
 
     def _pointer(self, name: str) -> Path | None:
         for base in filter(None, (self._fallback, self.directory)):
@@ -166,6 +179,15 @@ def _verified(directory: Path, name: str) -> Part:
         raise damaged(name, directory, why) from None
 
 
+def carry(file: Path, directory: Path) -> None:
+    """Have ``file`` of a published part in ``directory`` too: the same bytes on disk, where links work.
+    Whoever carries it must never write into it."""
+    try:
+        os.link(file, directory / file.name)
+    except OSError:
+        shutil.copyfile(file, directory / file.name)
+
+
 def damaged(name: str, directory: Path, why: str) -> IndexProblem:
     """The error for a part that cannot be trusted."""
     return IndexProblem(
@@ -190,6 +212,11 @@ def _measure(file: Path) -> dict[str, int]:
             crc = zlib.crc32(block, crc)
             size += len(block)
     return {"size": size, "crc32": crc}
+
+
+def _inode(file: Path) -> tuple[int, int]:
+    status = file.lstat()
+    return status.st_dev, status.st_ino
 
 
 def _numbered(name: str) -> bool:

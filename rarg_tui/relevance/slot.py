@@ -132,7 +132,7 @@ class Slot:
                 old = view.part if view.error is None else None
                 meter = Meter(note, self.name, total)
                 work = self._shelf.work(self.name)
-                job = Job(self._corpus, listing, directory, work, old, meter.at, cancel)
+                job = Job(self._corpus, listing, directory, work, old, view.table, meter.at, cancel)
                 built = self._ranker.build(job)
                 built.table.write(directory)
                 self._shelf.publish(self.name, directory, settings, _facts(built))
