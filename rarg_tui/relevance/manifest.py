@@ -28,7 +28,7 @@ from rarg_tui.paths import writable
 
 SCHEMA_VERSION = 1
 
-_MANIFEST = "manifest.json"
+MANIFEST = "manifest.json"
 _BLOCK = 1 << 20
 
 
@@ -107,7 +107,7 @@ class Shelf:
             finally:
                 shutil.rmtree(fresh, ignore_errors=True)
 
-    def publish(self, name: str, built: Path, settings: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
+    def publish(self, name: str, built: Path, settings: Mapping[str, Any], facts: Mapping[str, Any]) -> Part:
         """Make the finished directory ``built`` the part of ``name``; called with the lock held."""
         base = built.parent
         manifest = {
@@ -118,7 +118,8 @@ class Shelf:
             "facts": facts,
             "files": self._measured(name, built),
         }
-        _write_durably(built / _MANIFEST, json.dumps(manifest, indent=1).encode())
+        written = json.dumps(manifest, indent=1)
+        _write_durably(built / MANIFEST, written.encode())
         older = [entry for entry in base.glob(f"{name}-*") if entry.is_dir()]
         number = 1 + max((int(e.name.rpartition("-")[2]) for e in older if _numbered(e.name)), default=0)
         target = base / f"{name}-{number:06d}"
@@ -128,6 +129,7 @@ class Shelf:
         for entry in older:
             shutil.rmtree(entry, ignore_errors=True)
         shutil.rmtree(base / f"{name}.work", ignore_errors=True)
+        return _part(target, json.loads(written))
 
     def _measured(self, name: str, built: Path) -> dict[str, dict[str, int]]:
         """The measures of the files in ``built``; those carried over from the part in force are taken
@@ -136,7 +138,7 @@ class Shelf:
         earlier = self._pointer(name)
         if earlier is not None:
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-                files = json.loads((earlier / _MANIFEST).read_bytes())["files"]
+                files = json.loads((earlier / MANIFEST).read_bytes())["files"]
                 carried = {_inode(earlier / file): measured for file, measured in files.items()}
         return {
             entry.name: carried.get(_inode(entry)) or _measure(entry) for entry in sorted(built.iterdir())
@@ -164,7 +166,7 @@ class Shelf:
 
 def _verified(directory: Path, name: str) -> Part:
     try:
-        manifest = json.loads((directory / _MANIFEST).read_bytes())
+        manifest = json.loads((directory / MANIFEST).read_bytes())
         if manifest["schema_version"] != SCHEMA_VERSION:
             raise IndexProblem(
                 f"The {name} index in {str(directory)!r} has format {manifest['schema_version']!r}, this "
@@ -173,10 +175,14 @@ def _verified(directory: Path, name: str) -> Part:
         for file, measured in manifest["files"].items():
             if _measure(directory / file) != measured:
                 raise ValueError(f"{file} differs from its checksum")
-        return Part(directory, dict(manifest["settings"]), dict(manifest["facts"]))
+        return _part(directory, manifest)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         why = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) else str(error)
         raise damaged(name, directory, why) from None
+
+
+def _part(directory: Path, manifest: Mapping[str, Any]) -> Part:
+    return Part(directory, dict(manifest["settings"]), dict(manifest["facts"]))
 
 
 def carry(file: Path, directory: Path) -> None:

@@ -127,14 +127,17 @@ def hold(job: Job, table: Table) -> Held:
     doubtful = np.flatnonzero((places >= 0) & (~live | table.unread()))
     if len(doubtful):
         rows = rows.copy()
+    live[doubtful] = False
+    done = int(live.sum())
     for row in doubtful.tolist():
         check(job.cancel)
         document = documents[places[row]]
-        live[row] = False
         if document.size == rows["size"][row]:
             data, size, mtime_ns = _read(job.corpus, document)
             if rows["digest"][row].tobytes() == (bytes(16) if data is None else _digest(data)):
                 rows["size"][row], rows["mtime_ns"][row], live[row] = size, mtime_ns, True
+                done += 1
+                job.report(done)
     return Held(type(table)(table.paths, rows), np.where(live, places, -1))
 
 
