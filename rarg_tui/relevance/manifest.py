@@ -47,9 +47,9 @@ class Part:
 
 
 class Shelf:
-    """Where the parts of one index lie: a directory below the cache. Where that cannot be written, new
-    parts go to a temporary directory, and ``notice`` says so. Raises :class:`RargError` for a cache whose
-    name the libraries cannot open."""
+    """Where the parts of one index lie, and what walks of its corpus remember: a directory below the cache.
+    Where that cannot be written, new parts go to a temporary directory, and ``notice`` says so. Raises
+    :class:`RargError` for a cache whose name the libraries cannot open."""
 
     def __init__(self, cache: Path, corpus: Corpus) -> None:
         try:
@@ -64,6 +64,7 @@ class Shelf:
         digest = hashlib.blake2b(key.encode(), digest_size=8).hexdigest()
         self.directory = Path(cache) / "index" / f"{name}-{digest}"
         self.notice = ""
+        corpus.memory = self.directory / "files.bin"
         self._corpus = corpus
         self._fallback: Path | None = None
 
