@@ -48,9 +48,9 @@ class Index:
         self._table: StaticTable = StaticTable()
         dense = DenseEmbedder(model, device)
         self._slots = {
-            "lexical": Slot(Lexical(), corpus, self._shelf, exact=True),
-            "static": Slot(VectorRanker(StaticEmbedder(self._table)), corpus, self._shelf, exact=False),
-            "dense": Slot(VectorRanker(dense), corpus, self._shelf, exact=False),
+            "lexical": Slot(Lexical(), corpus, self._shelf),
+            "static": Slot(VectorRanker(StaticEmbedder(self._table)), corpus, self._shelf),
+            "dense": Slot(VectorRanker(dense), corpus, self._shelf),
         }
         self._title = lru_cache(maxsize=20_000)(self._read_title)
 
