@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from rarg_tui.relevance.ranker import Ranker
     from rarg_tui.relevance.rerank import MatchReranker
     from rarg_tui.relevance.static import StaticTable
 
@@ -57,6 +58,10 @@ class Index:
             "dense": Slot(VectorRanker(dense, DiskStorage()), corpus, self._shelf, exact=False),
         }
         self._title = lru_cache(maxsize=20_000)(self._read_title)
+
+    def replace(self, ranker: Ranker) -> None:
+        """Let ``ranker`` serve in the place of the one of its name, as measurements do."""
+        self._slots[ranker.name] = Slot(ranker, self.corpus, self._shelf, exact=False)
 
     @classmethod
     def open(
