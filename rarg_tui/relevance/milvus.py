@@ -86,11 +86,12 @@ class MilvusStorage:
         where = {"uri": self._server.uri, "collection": collection}
         return {_KEY: {**where, "vectors": first, "dimension": dimension}}
 
-    def sweep(self, part: Part) -> None:
-        """Drop the collections of earlier parts and builds, now that ``part`` is published; called with
-        the build lock held. What cannot be dropped now is dropped after a later build."""
-        ledger = _Ledger(part.directory.parent, self._ranker)
-        current = str(_facts(part, self._ranker)["collection"])
+    def sweep(self, directory: Path, facts: Mapping[str, Any]) -> None:
+        """Drop the collections of earlier parts and builds, now that a part with ``facts`` is published in
+        the index's ``directory``; called with the build lock held. What cannot be dropped now is dropped
+        after a later build."""
+        ledger = _Ledger(directory, self._ranker)
+        current = facts[_KEY]["collection"]
         with contextlib.suppress(RargError):
             for name in [name for name in ledger.names if name != current]:
                 self._server.call("drop_collection", name)

@@ -148,9 +148,7 @@ def _client_class() -> Any:
 
     for name in ("pymilvus", "pymilvus.milvus_client"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-    lite = logging.getLogger("milvus_lite")
-    lite.addHandler(_Listener())
-    lite.propagate = False
+    logging.getLogger("milvus_lite").addHandler(_Listener())
     return pymilvus.MilvusClient
 
 

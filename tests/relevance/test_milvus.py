@@ -176,22 +176,23 @@ def test_only_what_these_builds_made_is_dropped(storage: MilvusStorage, base: Pa
         storage.write(base / "static.build", None, DIMENSION, killed(), None)
     current = built(storage, base, None, some(2, 5))
     before = storage._server.call("list_collections")
-    storage.sweep(current)
+    storage.sweep(base, current.facts)
     assert (there(other), there(replaced), there(current)) == (True, False, True)
     assert len(storage._server.call("list_collections")) == len(before) - 2
     assert storage.open(current, some(2, 5)[0])
 
 
 def test_a_copied_cache_leaves_the_original_alone(storage: MilvusStorage, base: Path, tmp_path: Path) -> None:
-    first, more = some(1, 20), some(2, 10)
+    first, more, other = some(1, 20), some(2, 10), some(4, 10)
     original = built(storage, base, None, first)
     shutil.copytree(base, tmp_path / "copy")
     copied = Part(tmp_path / "copy" / "static-1", {}, original.facts)
     new = built(storage, tmp_path / "copy", copied, more)
-    storage.sweep(new)
-    whole = joined(first, more)
-    assert same(found(storage.open(new, whole[0]), query(3), 30), expected(whole, query(3), 30))
-    assert same(found(storage.open(original, first[0]), query(3), 20), expected(first, query(3), 20))
+    storage.sweep(tmp_path / "copy", new.facts)
+    old = built(storage, base, original, other)
+    storage.sweep(base, old.facts)
+    for part, whole in ((new, joined(first, more)), (old, joined(first, other))):
+        assert same(found(storage.open(part, whole[0]), query(3), 30), expected(whole, query(3), 30))
 
 
 def test_no_vectors_need_no_collection(storage: MilvusStorage, base: Path) -> None:
