@@ -6,6 +6,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -15,7 +16,7 @@ from rarg_tui.corpus.files import HEAD, Corpus
 from rarg_tui.corpus.fingerprint import fingerprint
 from rarg_tui.corpus.progress import Progress
 from rarg_tui.errors import RargError
-from rarg_tui.relevance.fusion import WEIGHTS, fuse
+from rarg_tui.relevance.fusion import WEIGHTS, fuse, placed
 from rarg_tui.relevance.lexical import Lexical, LexicalSearcher, rarity
 from rarg_tui.relevance.manifest import Shelf
 from rarg_tui.relevance.scope import Scope
@@ -41,6 +42,7 @@ class Index:
     def __init__(self, corpus: Corpus, cache: Path, device: str | None, model: Path | None) -> None:
         from rarg_tui.relevance.dense import DenseEmbedder
         from rarg_tui.relevance.static import StaticEmbedder, StaticTable
+        from rarg_tui.relevance.store import DiskStorage
         from rarg_tui.relevance.vectors import VectorRanker
 
         self.corpus = corpus
@@ -49,8 +51,10 @@ class Index:
         dense = DenseEmbedder(model, device)
         self._slots = {
             "lexical": Slot(Lexical(), corpus, self._shelf, exact=True),
-            "static": Slot(VectorRanker(StaticEmbedder(self._table)), corpus, self._shelf, exact=False),
-            "dense": Slot(VectorRanker(dense), corpus, self._shelf, exact=False),
+            "static": Slot(
+                VectorRanker(StaticEmbedder(self._table), DiskStorage()), corpus, self._shelf, exact=False
+            ),
+            "dense": Slot(VectorRanker(dense, DiskStorage()), corpus, self._shelf, exact=False),
         }
         self._title = lru_cache(maxsize=20_000)(self._read_title)
 
@@ -158,15 +162,12 @@ class Index:
         self._ensure(weights, cancel)
         listing = self.corpus.listing(cancel)
         began = time.monotonic()
-        found = {name: self._slots[name].search(query, top, cancel) for name in weights}
+        found = self._search(query, top, list(weights), cancel)
         if len(found) == 1:
             (places, scores) = next(iter(found.values()))
         else:
             places, scores = fuse({name: at for name, (at, _) in found.items()}, weights, top)
-        by: dict[str, list[tuple[int, float] | None]] = {}
-        for name, (at, given) in found.items():
-            ranked = dict(zip(at.tolist(), enumerate(given.tolist(), 1), strict=True))
-            by[name] = [ranked.get(place) for place in places.tolist()]
+        by = {name: placed(places, *ranking) for name, ranking in found.items()}
         paths = [listing.documents[place].path for place in places.tolist()]
         elapsed = (time.monotonic() - began) * 1000
         return Scope(query, ranker, weights, paths, scores.tolist(), by, elapsed)
@@ -215,6 +216,22 @@ class Index:
         """Stop the model process and let go of files."""
         for slot in self._slots.values():
             slot.close()
+
+    def _search(
+        self, query: str, top: int, names: Sequence[str], cancel: threading.Event | None
+    ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """What each ranker finds; they search side by side, but are opened one after the other: Python
+        3.11 cannot parse the headers of two numpy files at the same time."""
+        for name in names:
+            self._slots[name].searcher()
+
+        def search(name: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+            return self._slots[name].search(query, top, cancel)
+
+        if len(names) == 1:
+            return {names[0]: search(names[0])}
+        with ThreadPoolExecutor(len(names)) as threads:
+            return dict(zip(names, threads.map(search, names), strict=True))
 
     def _ensure(self, names: Sequence[str] | Mapping[str, float], cancel: threading.Event | None) -> None:
         for name in names:

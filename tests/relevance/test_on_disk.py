@@ -21,6 +21,7 @@ from rarg_tui.relevance.index import Index
 from rarg_tui.relevance.lexical import Lexical
 from rarg_tui.relevance.ranker import Content
 from rarg_tui.relevance.static import StaticEmbedder
+from rarg_tui.relevance.store import DiskStorage
 from tests.relevance.conftest import BIRDS
 
 Open = Callable[..., Index]
@@ -134,7 +135,7 @@ def remove_a_file(directory: Path, suffix: str) -> None:
     ("name", "suffix"),
     [
         ("lexical", ""),
-        ("static", ".faiss"),
+        ("static", "vectors-000001.bin"),
         ("static", ".npy"),
         ("static", "paths.bin"),
         ("static", "manifest.json"),
@@ -290,14 +291,13 @@ def test_a_cache_that_cannot_be_written(birds: Path, open_index: Open, tmp_path:
 
 @pytest.mark.parametrize("name", ["lexical", "static"])
 def test_a_full_disk(birds: Path, open_index: Open, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """The libraries tell of it each in its own way."""
-    import faiss
+    """tantivy tells of it in its own way."""
 
     def full(*_: object) -> None:
-        raise (ValueError if name == "lexical" else RuntimeError)("No space left on device")
+        raise (ValueError if name == "lexical" else OSError)("No space left on device")
 
     monkeypatch.setattr(Lexical, "_build", full)
-    monkeypatch.setattr(faiss, "write_index", full)
+    monkeypatch.setattr(DiskStorage, "write", full)
     with pytest.raises(RargError, match=r"could not be written .No space left"):
         open_index(birds).build([name])
 
