@@ -18,6 +18,7 @@ from rarg_tui.corpus.progress import check
 from rarg_tui.errors import RargError
 from rarg_tui.relevance.manifest import IndexProblem, Part, damaged
 from rarg_tui.relevance.milvus_server import MilvusServer
+from rarg_tui.relevance.store import quantise, restored, whole_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,7 +81,9 @@ class MilvusStorage:
                 first = self._append(collection, first, vectors, cancel)
         for _, vectors in batches:
             for at, until in _spans(0, len(vectors), dimension):
-                first = self._append(collection, first, vectors[at:until], cancel)
+                # As they are on disk, so that both stores find the same.
+                same = restored(quantise(vectors[at:until]))
+                first = self._append(collection, first, same, cancel)
         if collection:
             self._server.call("flush", collection, cancel=cancel, timeout=LOAD_S, patience=PATIENCE_S)
         where = {"uri": self._server.uri, "collection": collection}
@@ -197,6 +200,8 @@ class MilvusStore:
         rows, best = np.empty(0, np.int64), np.empty(0, np.float64)
         if k <= 0 or not len(self):
             return rows, best
+        whole, unit = whole_numbers(vector)
+        vector = (whole * unit).astype(np.float32)
         limit = min(MOST_HITS, k * max(1, round(len(self) / len(self._ends))) + 1)
         spans = [(0, len(self))]
         floor = -np.inf
@@ -243,7 +248,7 @@ class MilvusStore:
         (hits,) = self._server.call(
             "search",
             self._collection,
-            [vector.astype(np.float32).tolist()],
+            [vector.tolist()],
             filter=f"id >= {span[0]} and id < {span[1]}",
             limit=limit,
             output_fields=["id"],

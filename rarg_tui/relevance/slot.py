@@ -135,7 +135,9 @@ class Slot:
                 job = Job(self._corpus, listing, directory, work, old, meter.at, cancel)
                 built = self._ranker.build(job)
                 built.table.write(directory)
-                self._shelf.publish(self.name, directory, settings, _facts(built))
+                facts = _facts(built)
+                self._shelf.publish(self.name, directory, settings, facts)
+                self._ranker.sweep(directory.parent, facts)
             note(Progress(self.name, total, total, 0.0))
         except OSError as error:
             raise RargError(

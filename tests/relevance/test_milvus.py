@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import shutil
 import socket
 import threading
@@ -13,12 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from rarg_tui.cli import main
+from rarg_tui.corpus.files import Corpus
 from rarg_tui.corpus.progress import Cancelled
 from rarg_tui.errors import MissingPart, RargError
 from rarg_tui.relevance import milvus, milvus_server
+from rarg_tui.relevance.index import Index
 from rarg_tui.relevance.manifest import IndexProblem, Part
 from rarg_tui.relevance.milvus import MilvusStorage, MilvusStore
 from rarg_tui.relevance.milvus_server import MilvusServer
+from rarg_tui.relevance.store import quantise, restored, whole_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +60,8 @@ def some(seed: int, rows: int, windows: int = 3) -> Batch:
     rng = np.random.default_rng(seed)
     counts = rng.integers(1, windows + 1, rows).astype(np.int32)
     vectors = rng.standard_normal((int(counts.sum()), DIMENSION)).astype(np.float32)
-    return counts, vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return counts, restored(quantise(vectors))
 
 
 def built(storage: MilvusStorage, base: Path, old: Part | None, *batches: Batch) -> Part:
@@ -67,7 +73,8 @@ def built(storage: MilvusStorage, base: Path, old: Part | None, *batches: Batch)
 def expected(batch: Batch, query: NDArray[np.float32], k: int) -> list[tuple[int, float]]:
     """What an exhaustive search finds: the best ``k`` rows and all that tie with the last."""
     counts, vectors = batch
-    scores = (vectors.astype(np.float64) @ query).round(6)
+    whole, unit = whole_numbers(query)
+    scores = (vectors.astype(np.float64) @ (whole * unit)).round(6)
     best = [float(part.max()) for part in np.split(scores, np.cumsum(counts)[:-1])]
     floor = sorted(best, reverse=True)[:k][-1]
     return sorted(((row, s) for row, s in enumerate(best) if s >= floor), key=lambda one: (-one[1], one[0]))
@@ -319,3 +326,50 @@ def test_the_token_is_in_no_error(server: MilvusServer, monkeypatch: pytest.Monk
     with pytest.raises(RargError, match="refuses to describe_collection") as raised:
         server.call("describe_collection", "s3cret")
     assert "s3cret" not in str(raised.value)
+
+
+def ranked(index: Index, question: str) -> dict[str, float]:
+    scope = index.recall(question, ranker="static")
+    return dict(zip(scope.paths, scope.scores, strict=True))
+
+
+def test_an_index_finds_the_same_in_both_stores(birds: Path, tmp_path: Path) -> None:
+    (birds / "long.txt").write_text("Herons fish. " * 200 + "Owls hunt mice. " * 200)
+    on_disk = Index.open(Corpus(birds), tmp_path / "disk")
+    in_milvus = Index.open(Corpus(birds), tmp_path / "other", milvus=tmp_path / "vectors.db")
+    for change in (None, "changed", "changed again", "and again"):
+        if change is not None:
+            (birds / "birds" / "owl.txt").write_text(f"{change}: owls hunt mice and voles")
+            (birds / "tools" / "loom.md").unlink(missing_ok=True)
+        for index in (on_disk, in_milvus):
+            index.build(["static"])
+        for question in ("fish in shallow water", "mice at night", "weaving"):
+            expected, given = ranked(on_disk, question), ranked(in_milvus, question)
+            assert list(given) == list(expected)
+            assert given == pytest.approx(expected, abs=3e-6)
+        noted = json.loads(next(in_milvus.directory.glob("static.milvus")).read_text())
+        assert len(noted["collections"]) == 1
+    in_milvus.close()
+    with pytest.raises(IndexProblem, match=r"built with other settings .store 'milvus', now None"):
+        Index.open(Corpus(birds), tmp_path / "other").recall("mice", ranker="static")
+    other = Index.open(Corpus(birds), tmp_path / "other", milvus=tmp_path / "empty.db")
+    with pytest.raises(IndexProblem, match=r"is not in Milvus at .*empty\.db"):
+        other.recall("mice", ranker="static")
+    other.close()
+    on_disk.close()
+
+
+def test_the_command_line_names_a_store(
+    birds: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    said = ["-C", str(birds), "--cache", str(tmp_path / "cache"), "--store", "milvus"]
+    assert main(["index", *said, "--ranker", "static"]) == 2
+    assert "The store milvus needs --uri: a file such as" in capfd.readouterr().err
+    said += ["--uri", str(tmp_path / "vectors.db")]
+    assert main(["index", *said, "--ranker", "static"]) == 0
+    assert main(["recall", *said, "--ranker", "static", "mice at night", "--top", "1"]) == 0
+    out, err = capfd.readouterr()
+    assert "owl.txt" in out
+    assert "Traceback" not in err
+    assert main(["recall", *said[:-1], "http://127.0.0.1:1", "--ranker", "static", "mice"]) == 3
+    assert "Milvus at http://127.0.0.1:1 cannot be reached" in capfd.readouterr().err
