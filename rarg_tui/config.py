@@ -21,6 +21,7 @@ from rarg_tui.toml_file import TomlFile, nearest
 PROFILES = ("bcplus", "bright")
 RERANKERS = ("fused", "paper", "off")
 SANDBOXES = ("off", "bwrap")
+STORES = ("faiss", "milvus")
 FILE_NAME = "config.toml"
 
 
@@ -49,6 +50,8 @@ class Settings:
     show: int | None = None  #: matches shown (m); None: the profile's
     sandbox: str = "off"  #: one of :data:`SANDBOXES`; bwrap: full bash for what the guard does not model
     device: str | None = None  #: cpu, cuda, mps; None: the best there is
+    store: str = "faiss"  #: one of :data:`STORES`; faiss: vectors in files of the index
+    store_uri: str | Path | None = None  #: for milvus: a server's address, or a file that milvus-lite serves
     theme: str | None = None
     ascii: bool = False  #: draw with ASCII characters alone
     keys: Mapping[str, str] = field(default_factory=dict)  #: action -> its keys, separated by commas
@@ -171,17 +174,35 @@ def _directory(value: object) -> Path:
         raise _must_be("a path without ~ (there is no such home directory)", value) from None
 
 
-def _address(value: object) -> str:
-    """Without credentials: settings are shown and logged."""
-    try:
-        parts = urlsplit(value) if isinstance(value, str) else None
-    except ValueError:
-        parts = None
-    if parts and "@" in parts.netloc:
-        raise _Unfit("must not hold a user name or password; put the API key in OPENAI_API_KEY.")
-    if isinstance(value, str) and parts and parts.scheme in ("http", "https") and parts.netloc:
+def _address(expected: str, secret: str) -> Callable[[object], str]:
+    """Without credentials: settings are shown and logged. ``secret`` says where these belong."""
+
+    def read(value: object) -> str:
+        try:
+            parts = urlsplit(value) if isinstance(value, str) else None
+        except ValueError:
+            parts = None
+        if parts and "@" in parts.netloc:
+            raise _Unfit(f"must not hold a user name or password; put the {secret}.")
+        if isinstance(value, str) and parts and parts.scheme in ("http", "https") and parts.netloc:
+            return value
+        raise _must_be(expected, value)
+
+    return read
+
+
+_model_server = _address("an address such as http://localhost:8000/v1", "API key in OPENAI_API_KEY")
+_milvus_server = _address(
+    "a file such as vectors.db, or an address such as http://localhost:19530", "token in MILVUS_TOKEN"
+)
+
+
+def _place_of_vectors(value: object) -> str | Path:
+    if isinstance(value, Path):
         return value
-    raise _must_be("an address such as http://localhost:8000/v1", value)
+    if isinstance(value, str) and "://" not in value and value.endswith(".db"):
+        return _directory(value)
+    return _milvus_server(value)
 
 
 def _whole(low: int) -> Callable[[object], int]:
@@ -255,7 +276,7 @@ _KINDS = {
     "corpus": _Kind(_directory),
     "cache": _Kind(_directory),
     "model": _Kind(_text),
-    "base_url": _Kind(_address),
+    "base_url": _Kind(_model_server),
     "strategy": _Kind(_text),
     "profile": _Kind(_one_of(PROFILES)),
     "ranker": _Kind(_text),
@@ -265,6 +286,8 @@ _KINDS = {
     "show": _Kind(_whole(1), _number_in),
     "sandbox": _Kind(_one_of(SANDBOXES)),
     "device": _Kind(_text),
+    "store": _Kind(_one_of(STORES)),
+    "store_uri": _Kind(_place_of_vectors),
     "theme": _Kind(_text),
     "ascii": _Kind(_switch, _switch_in),
     "keys": _Kind(_keys, None),

@@ -70,7 +70,14 @@ class Workbench:
         """The index; opened, and its modules imported, when it is first needed."""
         from rarg_tui.relevance.index import Index
 
-        index = Index.open(self.corpus, cache=self.settings.cache, device=self.settings.device)
+        settings = self.settings
+        milvus = settings.store_uri if settings.store == "milvus" else None
+        if settings.store == "milvus" and milvus is None:
+            raise RargError(
+                "The store milvus needs --uri: a file such as vectors.db, or a server's address such as "
+                "http://localhost:19530."
+            )
+        index = Index.open(self.corpus, cache=settings.cache, device=settings.device, milvus=milvus)
         self._opened.append(index)
         return index
 

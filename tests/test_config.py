@@ -81,6 +81,8 @@ def test_all_kinds_of_value(tmp_path: Path) -> None:
         profile = "bright"
         rerank = "off"
         sandbox = "bwrap"
+        store = "milvus"
+        store_uri = "vectors.db"
         quota = 0
         ascii = true
         keys = { step = "s,f8" }
@@ -95,6 +97,7 @@ def test_all_kinds_of_value(tmp_path: Path) -> None:
     assert settings.keys == {"step": "s,f8"}
     assert settings.prices == {"gpt-5.4-mini": Price(0.25, 2.0)}
     assert settings.sandbox == "bwrap"
+    assert (settings.store, settings.store_uri) == ("milvus", tmp_path / "vectors.db")
     assert (settings.quota, settings.ascii, settings.profile, settings.rerank) == (0, True, "bright", "off")
 
 
@@ -134,6 +137,14 @@ def test_a_bad_variable_is_named(name: str, text: str, monkeypatch: pytest.Monke
 
 def test_a_bad_flag_is_named() -> None:
     assert refusal(None, {"base_url": "localhost"}).startswith("--base-url must be an address")
+
+
+def test_a_store_is_a_file_or_a_server() -> None:
+    assert load(None, {"store_uri": "here/v.db"})[0].store_uri == Path("here/v.db")
+    assert load(None, {"store_uri": "https://host:19530"})[0].store_uri == "https://host:19530"
+    assert "must be a file such as vectors.db, or an address" in refusal(None, {"store_uri": "vectors"})
+    message = refusal(None, {"store_uri": "http://root:secret@host/x.db"})
+    assert message == "--store-uri must not hold a user name or password; put the token in MILVUS_TOKEN."
 
 
 def test_an_unknown_key_is_named_with_its_line_and_its_nearest(tmp_path: Path) -> None:

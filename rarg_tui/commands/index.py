@@ -18,6 +18,7 @@ def index(words: Sequence[str]) -> int:
         "--ranker", metavar="R", help="build only this ranker's part: lexical, static, dense, a+b"
     )
     parser.add_argument("--device", metavar="D", help="cpu, cuda or mps")
+    shared.store_options(parser)
     parser.add_argument("--status", action="store_true", help="say what is there, build nothing")
     parser.add_argument(
         "--check", action="store_true", help="as --status; exit code 1 when not all is current"

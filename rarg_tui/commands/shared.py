@@ -40,6 +40,19 @@ def relevance_options(parser: Parser) -> None:
     parser.add_argument("--profile", metavar="P", help="bcplus (answer) or bright (rank documents)")
     parser.add_argument("--as-published", action="store_true", help="the ranker and reranker of the paper")
     parser.add_argument("--device", metavar="D", help="cpu, cuda or mps")
+    store_options(parser)
+
+
+def store_options(parser: Parser) -> None:
+    """The options that say where vectors are kept."""
+    parser.add_argument("--store", metavar="S", help="where vectors are kept: faiss (files) or milvus")
+    parser.add_argument(
+        "--uri",
+        "--store-uri",
+        dest="store_uri",
+        metavar="U",
+        help="of milvus: a server, or a file such as v.db",
+    )
 
 
 def model_options(parser: Parser) -> None:

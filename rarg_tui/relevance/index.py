@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rarg_tui.relevance.ranker import Ranker
     from rarg_tui.relevance.rerank import MatchReranker
     from rarg_tui.relevance.static import StaticTable
+    from rarg_tui.relevance.store import VectorStorage
 
 __all__ = ["QUICK", "Index", "RankerStatus"]
 
@@ -40,20 +41,27 @@ QUICK = ("lexical", "static")
 class Index:
     """Everything that relevance knows about one corpus. Safe to use from several threads."""
 
-    def __init__(self, corpus: Corpus, cache: Path, device: str | None, model: Path | None) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        cache: Path,
+        device: str | None,
+        model: Path | None,
+        milvus: str | Path | None,
+    ) -> None:
         from rarg_tui.relevance.dense import DenseEmbedder
         from rarg_tui.relevance.static import StaticEmbedder, StaticTable
-        from rarg_tui.relevance.store import DiskStorage
         from rarg_tui.relevance.vectors import VectorRanker
 
         self.corpus = corpus
         self._shelf = Shelf(cache, corpus)
         self._table: StaticTable = StaticTable()
-        dense = DenseEmbedder(model, device)
+        static = VectorRanker(StaticEmbedder(self._table), _storage("static", milvus))
+        dense = VectorRanker(DenseEmbedder(model, device), _storage("dense", milvus))
         self._slots = {
             "lexical": Slot(Lexical(), corpus, self._shelf),
-            "static": Slot(VectorRanker(StaticEmbedder(self._table), DiskStorage()), corpus, self._shelf),
-            "dense": Slot(VectorRanker(dense, DiskStorage()), corpus, self._shelf),
+            "static": Slot(static, corpus, self._shelf),
+            "dense": Slot(dense, corpus, self._shelf),
         }
         self._title = lru_cache(maxsize=20_000)(self._read_title)
 
@@ -68,18 +76,20 @@ class Index:
         cache: Path | None = None,
         device: str | None = None,
         model: Path | None = None,
+        milvus: str | Path | None = None,
     ) -> Self:
         """Open the index of ``corpus`` below the directory ``cache`` (default: the user's cache).
 
         ``model`` is a sentence-transformers model directory for the dense ranker (default: the packaged
         MiniLM), ``device`` where it runs (``cpu``, ``cuda``, ``mps``; default: the best there is).
+        ``milvus`` is the address of a server, or a file, that keeps the vectors (default: the index).
         Nothing is read or built yet.
         """
         if cache is None:
             from rarg_tui.paths import cache_dir
 
             cache = cache_dir()
-        return cls(corpus, Path(cache), device, model)
+        return cls(corpus, Path(cache), device, model, milvus)
 
     @property
     def documents(self) -> int:
@@ -259,3 +269,14 @@ class Index:
             return title(path, read_text(self.corpus, path, HEAD))
         except RargError:
             return title(path, "")
+
+
+def _storage(ranker: str, milvus: str | Path | None) -> VectorStorage:
+    if milvus is None:
+        from rarg_tui.relevance.store import DiskStorage
+
+        return DiskStorage()
+    from rarg_tui.relevance.milvus import MilvusStorage
+    from rarg_tui.relevance.milvus_server import MilvusServer
+
+    return MilvusStorage(MilvusServer(milvus), ranker)

@@ -7,6 +7,7 @@ import shutil
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rarg_tui.corpus.decoding import clean
@@ -106,6 +107,9 @@ class Lexical:
         if searcher.num_docs != len(table):
             raise damaged(self.name, part.directory, f"{searcher.num_docs} of {len(table)} documents")
         return LexicalSearcher(index.schema, searcher)
+
+    def sweep(self, directory: Path, facts: Mapping[str, Any]) -> None:
+        pass
 
     def close(self) -> None:
         pass

@@ -98,6 +98,10 @@ class Ranker(Protocol):
     def build(self, job: Job) -> Built:
         """Write the part's files into ``job.directory``."""
 
+    def sweep(self, directory: Path, facts: Mapping[str, Any]) -> None:
+        """Let go of what earlier parts kept elsewhere, now that one with ``facts`` is published in the
+        index's ``directory``; called with the build lock held."""
+
     def open(self, part: Part, table: Table) -> Searcher:
         """Read ``part``. Raises ``IndexProblem`` when it is damaged."""
 

@@ -201,6 +201,7 @@ class Slot:
         live = positions >= 0
         facts = {"documents": int(live.sum()), "unreadable": int(table.unread()[live].sum()), **built.facts}
         part = self._shelf.publish(self.name, directory, settings, facts)
+        self._ranker.sweep(part.directory.parent, facts)
         stamp = self._shelf.stamp(self.name)
         with self._lock:
             self._view = _View(stamp, listing, part, table, positions, int(live.sum()), None)

@@ -84,7 +84,15 @@ class VectorStorage(Protocol):
         when there is no room."""
 
     def open(self, part: Part, counts: NDArray[np.int32]) -> VectorStore:
-        """Raises ``IndexProblem`` when the vectors are damaged or cannot be reached."""
+        """Raises ``IndexProblem`` when the vectors are damaged, ``MissingPart`` when they cannot be
+        reached."""
+
+    def sweep(self, directory: Path, facts: Mapping[str, Any]) -> None:
+        """Let go of what earlier parts kept elsewhere, now that a part with ``facts`` is published in the
+        index's ``directory``; called with the build lock held."""
+
+    def close(self) -> None:
+        """Let go of connections."""
 
 
 class DiskStorage:
@@ -133,6 +141,12 @@ class DiskStorage:
             raise damaged("vector", part.directory, "vectors and documents do not fit")
         return DiskStore(dimension, files, counts)
 
+    def sweep(self, directory: Path, facts: Mapping[str, Any]) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
 
 class DiskStore:
     """Files of records, mapped into memory: a search is the similarity of every vector, exact on what is
@@ -151,7 +165,7 @@ class DiskStore:
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         if k <= 0 or not len(self):
             return np.empty(0, np.int64), np.empty(0, np.float64)
-        whole, unit = self._whole(vector)
+        whole, unit = whole_numbers(vector)
         similarities = np.empty(len(self), np.float32)
 
         def task(part: tuple[int, NDArray[np.void]]) -> None:
@@ -172,20 +186,12 @@ class DiskStore:
         at = 0
         for records in self._files:
             inside = records[max(0, begin - at) : max(0, end - at)]
-            found.append(_restored(inside))
+            found.append(restored(inside))
             at += len(records)
         return np.concatenate(found)
 
     def close(self) -> None:
         self._files = ()
-
-    def _whole(self, vector: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
-        """``vector`` in whole numbers, as large as leave every sum of products exact (Cauchy-Schwarz: the
-        two lengths bound it), and the size of their unit. The rounding is far finer than that of what is
-        stored."""
-        length = max(float(np.linalg.norm(vector)), 1e-9)
-        room = _EXACT / (_LARGEST * math.sqrt(self.dimension)) - math.sqrt(self.dimension)
-        return np.round(vector * (room / length)), length / room
 
     def _tasks(self) -> Iterator[tuple[int, NDArray[np.void]]]:
         at = 0
@@ -206,7 +212,17 @@ def quantise(vectors: NDArray[np.float32]) -> NDArray[np.void]:
     return made
 
 
-def _restored(records: NDArray[np.void]) -> NDArray[np.float32]:
+def whole_numbers(vector: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
+    """``vector`` in whole numbers, as large as leave every sum of products exact (Cauchy-Schwarz: the
+    two lengths bound it), and the size of their unit. The rounding is far finer than that of what is
+    stored."""
+    length = max(float(np.linalg.norm(vector)), 1e-9)
+    room = _EXACT / (_LARGEST * math.sqrt(len(vector))) - math.sqrt(len(vector))
+    return np.round(vector * (room / length)), length / room
+
+
+def restored(records: NDArray[np.void]) -> NDArray[np.float32]:
+    """The vectors that ``records`` hold."""
     made: NDArray[np.float32] = records["numbers"] * records["unit"][:, None]
     return made
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -98,6 +99,9 @@ class VectorRanker:
         facts = _facts(np.delete(joined.rows, np.flatnonzero(~live)))
         return Built(joined, {"dimension": dimension, **facts, **kept})
 
+    def sweep(self, directory: Path, facts: Mapping[str, Any]) -> None:
+        self._storage.sweep(directory, facts)
+
     def open(self, part: Part, table: Table) -> VectorSearcher:
         self._store = self._storage.open(part, table.rows["vectors"])
         return VectorSearcher(self._embedder, self._store)
@@ -106,6 +110,7 @@ class VectorRanker:
         self._embedder.close()
         if self._store is not None:
             self._store.close()
+        self._storage.close()
 
     def _embed(self, job: Job, places: NDArray[np.int64], pieces: Pieces) -> list[Piece]:
         """Embed the documents at ``places`` in the listing."""

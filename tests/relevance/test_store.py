@@ -93,7 +93,7 @@ def test_equal_vectors_tie_wherever_they_stand(tmp_path: Path, dimension: int) -
 def test_what_is_lost_by_keeping_bytes_is_little() -> None:
     vectors = unit(2_000, 256)
     query = unit(1, 256, seed=2)[0]
-    lost = np.abs(stores._restored(quantise(vectors)) @ query - vectors @ query)
+    lost = np.abs(stores.restored(quantise(vectors)) @ query - vectors @ query)
     assert lost.max() < 0.003
 
 
@@ -102,8 +102,8 @@ def test_what_is_read_and_written_again_stays_the_same() -> None:
         [unit(2_000, 256), np.eye(256, dtype=np.float32), np.zeros((1, 256), np.float32)]
     )
     once = quantise(vectors)
-    assert quantise(stores._restored(once)).tobytes() == once.tobytes()
-    assert not stores._restored(once)[-1].any()
+    assert quantise(stores.restored(once)).tobytes() == once.tobytes()
+    assert not stores.restored(once)[-1].any()
 
 
 def test_no_vector_and_no_room(tmp_path: Path) -> None:
@@ -126,8 +126,8 @@ def test_new_rows_come_behind_the_old_ones_whose_file_is_linked(tmp_path: Path) 
     assert os.path.samefile(third.directory / "vectors-000001.bin", first.directory / "vectors-000001.bin")
     counts = [2, 1, 1, 3]
     store = DiskStorage().open(third, np.array(counts, np.int32))
-    np.testing.assert_array_equal(store.vectors(0, 4), stores._restored(quantise(vectors)))
-    np.testing.assert_array_equal(store.vectors(1, 3), stores._restored(quantise(vectors[2:4])))
+    np.testing.assert_array_equal(store.vectors(0, 4), stores.restored(quantise(vectors)))
+    np.testing.assert_array_equal(store.vectors(1, 3), stores.restored(quantise(vectors[2:4])))
     query = unit(1, 8, seed=2)[0]
     assert store.search(query, 2, None)[0].tolist() == brute_force(store, counts, query, 2)
 
@@ -150,7 +150,7 @@ def test_many_small_files_become_one(tmp_path: Path) -> None:
         assert len(list(last.directory.iterdir())) <= stores._MOST_FILES
     assert last is not None
     store = DiskStorage().open(last, np.ones(len(vectors), np.int32))
-    np.testing.assert_array_equal(store.vectors(0, len(vectors)), stores._restored(quantise(vectors)))
+    np.testing.assert_array_equal(store.vectors(0, len(vectors)), stores.restored(quantise(vectors)))
 
 
 @pytest.mark.parametrize("harm", ["cut", "shorter by a vector", "gone", "empty"])
