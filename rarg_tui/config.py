@@ -21,6 +21,19 @@ from rarg_tui.toml_file import TomlFile, nearest
 PROFILES = ("bcplus", "bright")
 RERANKERS = ("fused", "paper", "off")
 SANDBOXES = ("off", "bwrap")
+PRESETS = (
+    "minilm",
+    "qwen3",
+    "e5-instruct",
+    "e5",
+    "bge-m3",
+    "bge-zh",
+    "bge",
+    "llama-nv-embed",
+    "nv-embed",
+    "none",
+)
+POOLINGS = ("mean", "cls", "lasttoken", "max", "weightedmean", "mean_sqrt_len_tokens")
 FILE_NAME = "config.toml"
 
 
@@ -49,6 +62,19 @@ class Settings:
     show: int | None = None  #: matches shown (m); None: the profile's
     sandbox: str = "off"  #: one of :data:`SANDBOXES`; bwrap: full bash for what the guard does not model
     device: str | None = None  #: cpu, cuda, mps; None: the best there is
+    dense_model: str | None = (
+        None  #: directory or cached name of the dense ranker's model; None: the packaged
+    )
+    dense_preset: str | None = None  #: one of :data:`PRESETS`; None: what the model or its name says
+    query_prefix: str | None = None  #: in front of each query; None: the model's or the preset's
+    document_prefix: str | None = None
+    pooling: str | None = None  #: one of :data:`POOLINGS`; None: the model's own
+    max_length: int | None = None  #: tokens of a window; None: the model's or the preset's
+    windows: int = 8  #: windows of a document at most; 0: as many as it takes
+    normalize: bool = True  #: dense vectors of length 1
+    embeddings_url: str | None = None  #: an OpenAI-compatible server in place of a dense model here
+    embeddings_model: str | None = None  #: the model that it is asked for
+    released_index: Path | None = None  #: directory with index.faiss, paths.json, meta.json to serve from
     theme: str | None = None
     ascii: bool = False  #: draw with ASCII characters alone
     keys: Mapping[str, str] = field(default_factory=dict)  #: action -> its keys, separated by commas
@@ -80,8 +106,9 @@ def load(config_path: Path | None, flags: Mapping[str, object]) -> tuple[Setting
 
     for name, kind in _KINDS.items():
         variable = f"RARG_{name.upper()}"
-        text = os.environ.get(variable, "").strip()
-        if text and kind.from_text:
+        given = os.environ.get(variable, "")
+        text = given if kind.read is _prefix else given.strip()
+        if given.strip() and kind.from_text:
             try:
                 values[name] = kind.read(kind.from_text(text))
             except _Unfit as unfit:
@@ -151,6 +178,13 @@ def _text(value: object) -> str:
     raise _must_be("a text", value)
 
 
+def _prefix(value: object) -> str:
+    """May be empty, and its blanks at the end count."""
+    if isinstance(value, str):
+        return value
+    raise _must_be("a text", value)
+
+
 def _one_of(choices: tuple[str, ...]) -> Callable[[object], str]:
     def read(value: object) -> str:
         if isinstance(value, str) and value in choices:
@@ -178,7 +212,7 @@ def _address(value: object) -> str:
     except ValueError:
         parts = None
     if parts and "@" in parts.netloc:
-        raise _Unfit("must not hold a user name or password; put the API key in OPENAI_API_KEY.")
+        raise _Unfit("must not hold a user name or password; put the API key in the environment.")
     if isinstance(value, str) and parts and parts.scheme in ("http", "https") and parts.netloc:
         return value
     raise _must_be("an address such as http://localhost:8000/v1", value)
@@ -265,6 +299,17 @@ _KINDS = {
     "show": _Kind(_whole(1), _number_in),
     "sandbox": _Kind(_one_of(SANDBOXES)),
     "device": _Kind(_text),
+    "dense_model": _Kind(_text),
+    "dense_preset": _Kind(_one_of(PRESETS)),
+    "query_prefix": _Kind(_prefix),
+    "document_prefix": _Kind(_prefix),
+    "pooling": _Kind(_one_of(POOLINGS)),
+    "max_length": _Kind(_whole(16), _number_in),
+    "windows": _Kind(_whole(0), _number_in),
+    "normalize": _Kind(_switch, _switch_in),
+    "embeddings_url": _Kind(_address),
+    "embeddings_model": _Kind(_text),
+    "released_index": _Kind(_directory),
     "theme": _Kind(_text),
     "ascii": _Kind(_switch, _switch_in),
     "keys": _Kind(_keys, None),
