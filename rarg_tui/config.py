@@ -212,7 +212,9 @@ def _address(value: object) -> str:
     except ValueError:
         parts = None
     if parts and "@" in parts.netloc:
-        raise _Unfit("must not hold a user name or password; put the API key in the environment.")
+        raise _Unfit(
+            "must not hold a user name or password; put the API key in the environment, as OPENAI_API_KEY."
+        )
     if isinstance(value, str) and parts and parts.scheme in ("http", "https") and parts.netloc:
         return value
     raise _must_be("an address such as http://localhost:8000/v1", value)
