@@ -143,3 +143,36 @@ def test_an_unknown_device_fails_with_a_sentence() -> None:
     with pytest.raises(RargError, match="dense model failed"):
         opened.query("x", None)
     opened.close()
+
+
+def test_prefixes_pooling_length_and_windows_take_effect(embedder: dense.DenseEmbedder) -> None:
+    options = DenseOptions(
+        device="cpu",
+        query_prefix="a ",
+        document_prefix="a loom ",
+        pooling="cls",
+        max_length=64,
+        windows=0,
+    )
+    otherwise = dense.DenseEmbedder(options)
+    try:
+        made = otherwise.query("loom song", None)
+        np.testing.assert_allclose(otherwise.texts(["song"])[0], made, atol=1e-4)
+        assert not np.allclose(made, embedder.query("a loom song", None), atol=1e-2), "pooled as it is itself"
+        whole = otherwise.documents([Content("t", "word " * 600 + "sea", b"")], None)[0]
+        assert whole.seen == whole.total
+        assert len(whole.vectors) > 600 / 64
+        assert "64 tokens a window, on cpu" in otherwise.about()
+        settings = otherwise.settings()
+        assert settings["prefixes"] == ["a ", "a loom "]
+        assert (settings["max_length"], settings["windows_at_most"]) == (64, "all")
+        assert settings["pooling"] == "cls, maximum over windows"
+    finally:
+        otherwise.close()
+
+
+def test_a_length_that_the_model_cannot_read() -> None:
+    opened = dense.DenseEmbedder(DenseOptions(device="cpu", max_length=5000))
+    with pytest.raises(RargError, match="max_length 5000 is more than the 512 tokens"):
+        opened.query("x", None)
+    opened.close()
