@@ -71,7 +71,7 @@ class Settings:
     pooling: str | None = None  #: one of :data:`POOLINGS`; None: the model's own
     max_length: int | None = None  #: tokens of a window; None: the model's or the preset's
     windows: int = 8  #: windows of a document at most; 0: as many as it takes
-    normalize: bool = True  #: dense vectors of length 1
+    normalize: bool = True  #: dense vectors of length 1; False: as the model gives them
     embeddings_url: str | None = None  #: an OpenAI-compatible server in place of a dense model here
     embeddings_model: str | None = None  #: the model that it is asked for
     released_index: Path | None = None  #: directory with index.faiss, paths.json, meta.json to serve from

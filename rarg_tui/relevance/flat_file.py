@@ -1,7 +1,8 @@
 """Vectors from a file that FAISS wrote for a flat index.
 
-Read without FAISS, which ends the process on some broken files, or takes all the memory that a header asks
-for. The layout (``faiss/impl/index_write.cpp``, little-endian): four letters; dimension (int32); vectors
+Read without FAISS: the size is compared with what the header says before anything is reserved for it, and
+nothing foreign reaches native code.
+The layout (``faiss/impl/index_write.cpp``, little-endian): four letters; dimension (int32); vectors
 (int64); two numbers that are no longer used (int64); trained (one byte); metric (int32), and its argument
 (float32) where the metric is above 1; how many numbers follow (uint64); the numbers (float32), a vector after
 the other.

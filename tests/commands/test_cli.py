@@ -12,8 +12,10 @@ import pytest
 
 from rarg_tui.cli import COMMANDS, main
 from rarg_tui.commands import doctor
+from rarg_tui.relevance import remote
 from rarg_tui.search import sandbox
 from tests import small
+from tests.relevance.embeddings_server import serving, status
 from tests.search import fake_bwrap
 
 HOME_VARIABLES = ("XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
@@ -270,6 +272,19 @@ def test_index_says_what_was_not_seen_and_where_text_would_go(rarg: Run) -> None
     given = ("--embeddings-url", "http://example.invalid/v1", "--embeddings-model", "m")
     code, _, err = rarg("index", "--ranker", "dense", "--status", *given)
     assert (code, "goes to" in err) == (0, False)
+
+
+def test_index_says_where_text_goes_before_it_goes(
+    rarg: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "_is_here", lambda host: False)
+    with serving() as server:
+        server.faults = [status(401)]
+        given = ("--ranker", "dense", "--embeddings-url", server.url, "--embeddings-model", "m")
+        code, _, err = rarg("index", "-C", str(small.write(tmp_path / "c")), *given)
+    assert code == 3
+    said = err.index("the text of 3 documents goes to 127.0.0.1:")
+    assert said < err.index("refused the key")
 
 
 def test_doctor_says_whether_a_sandbox_is_possible(
