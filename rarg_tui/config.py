@@ -22,6 +22,19 @@ PROFILES = ("bcplus", "bright")
 RERANKERS = ("fused", "paper", "off")
 SANDBOXES = ("off", "bwrap")
 STORES = ("faiss", "milvus")
+PRESETS = (
+    "minilm",
+    "qwen3",
+    "e5-instruct",
+    "e5",
+    "bge-m3",
+    "bge-zh",
+    "bge",
+    "llama-nv-embed",
+    "nv-embed",
+    "none",
+)
+POOLINGS = ("mean", "cls", "lasttoken", "max", "weightedmean", "mean_sqrt_len_tokens")
 FILE_NAME = "config.toml"
 
 
@@ -52,6 +65,19 @@ class Settings:
     device: str | None = None  #: cpu, cuda, mps; None: the best there is
     store: str = "faiss"  #: one of :data:`STORES`; faiss: vectors in files of the index
     store_uri: str | Path | None = None  #: for milvus: a server's address, or a file that milvus-lite serves
+    dense_model: str | None = (
+        None  #: directory or cached name of the dense ranker's model; None: the packaged
+    )
+    dense_preset: str | None = None  #: one of :data:`PRESETS`; None: what the model or its name says
+    query_prefix: str | None = None  #: in front of each query; None: the model's or the preset's
+    document_prefix: str | None = None
+    pooling: str | None = None  #: one of :data:`POOLINGS`; None: the model's own
+    max_length: int | None = None  #: tokens of a window; None: the model's or the preset's
+    windows: int = 8  #: windows of a document at most; 0: as many as it takes
+    normalize: bool = True  #: dense vectors of length 1; False: as the model gives them
+    embeddings_url: str | None = None  #: an OpenAI-compatible server in place of a dense model here
+    embeddings_model: str | None = None  #: the model that it is asked for
+    released_index: Path | None = None  #: directory with index.faiss, paths.json, meta.json to serve from
     theme: str | None = None
     ascii: bool = False  #: draw with ASCII characters alone
     keys: Mapping[str, str] = field(default_factory=dict)  #: action -> its keys, separated by commas
@@ -83,8 +109,9 @@ def load(config_path: Path | None, flags: Mapping[str, object]) -> tuple[Setting
 
     for name, kind in _KINDS.items():
         variable = f"RARG_{name.upper()}"
-        text = os.environ.get(variable, "").strip()
-        if text and kind.from_text:
+        given = os.environ.get(variable, "")
+        text = given if kind.read is _prefix else given.strip()
+        if given.strip() and kind.from_text:
             try:
                 values[name] = kind.read(kind.from_text(text))
             except _Unfit as unfit:
@@ -154,6 +181,13 @@ def _text(value: object) -> str:
     raise _must_be("a text", value)
 
 
+def _prefix(value: object) -> str:
+    """May be empty, and its blanks at the end count."""
+    if isinstance(value, str):
+        return value
+    raise _must_be("a text", value)
+
+
 def _one_of(choices: tuple[str, ...]) -> Callable[[object], str]:
     def read(value: object) -> str:
         if isinstance(value, str) and value in choices:
@@ -191,7 +225,9 @@ def _address(expected: str, secret: str) -> Callable[[object], str]:
     return read
 
 
-_model_server = _address("an address such as http://localhost:8000/v1", "API key in OPENAI_API_KEY")
+_model_server = _address(
+    "an address such as http://localhost:8000/v1", "API key in the environment, as OPENAI_API_KEY"
+)
 _milvus_server = _address(
     "a file such as vectors.db, or an address such as http://localhost:19530", "token in MILVUS_TOKEN"
 )
@@ -288,6 +324,17 @@ _KINDS = {
     "device": _Kind(_text),
     "store": _Kind(_one_of(STORES)),
     "store_uri": _Kind(_place_of_vectors),
+    "dense_model": _Kind(_text),
+    "dense_preset": _Kind(_one_of(PRESETS)),
+    "query_prefix": _Kind(_prefix),
+    "document_prefix": _Kind(_prefix),
+    "pooling": _Kind(_one_of(POOLINGS)),
+    "max_length": _Kind(_whole(16), _number_in),
+    "windows": _Kind(_whole(0), _number_in),
+    "normalize": _Kind(_switch, _switch_in),
+    "embeddings_url": _Kind(_model_server),
+    "embeddings_model": _Kind(_text),
+    "released_index": _Kind(_directory),
     "theme": _Kind(_text),
     "ascii": _Kind(_switch, _switch_in),
     "keys": _Kind(_keys, None),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Event as Cancel
@@ -22,6 +22,7 @@ from rarg_tui.corpus.files import Corpus
 from rarg_tui.corpus.progress import Progress
 from rarg_tui.errors import RargError
 from rarg_tui.evaluation.datasets import Question, documents_of, is_dataset, questions_of
+from rarg_tui.relevance.presets import DenseOptions
 
 if TYPE_CHECKING:
     from rarg_tui.agent.model import Model
@@ -42,6 +43,11 @@ DEFAULT_MODEL = "gpt-5.4-mini"
 QUICK = ("lexical", "static")
 
 OnProgress = Callable[[Progress], None]
+
+
+def dense_options(settings: Settings) -> DenseOptions:
+    """What the settings say about the dense ranker."""
+    return DenseOptions(**{field.name: getattr(settings, field.name) for field in fields(DenseOptions)})
 
 
 class Workbench:
@@ -77,7 +83,8 @@ class Workbench:
                 "The store milvus needs --uri: a file such as vectors.db, or a server's address such as "
                 "http://localhost:19530."
             )
-        index = Index.open(self.corpus, cache=settings.cache, device=settings.device, milvus=milvus)
+        dense = dense_options(settings)
+        index = Index.open(self.corpus, cache=settings.cache, dense=dense, milvus=milvus)
         self._opened.append(index)
         return index
 

@@ -175,6 +175,7 @@ def _recalled(args: argparse.Namespace, bench: Workbench, query: str, top: int) 
     if not query.strip():
         raise RargError("The query is empty: say what to look for.")
     bench.prepare(shared.progress(args))
+    shared.say_destination(args, bench, bench.settings.ranker.split("+"))
     scope = bench.index.recall(query, top=top, ranker=bench.settings.ranker)
     shared.say_rankers(args, bench, scope.rankers)
     return scope

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any
 
 from rarg_tui import config
-from rarg_tui.cli import Parser
+from rarg_tui.cli import Parser, place
 from rarg_tui.config import Settings
 from rarg_tui.corpus.progress import Progress
 from rarg_tui.ui.safe_text import safe, safe_lines
@@ -39,8 +39,8 @@ def relevance_options(parser: Parser) -> None:
     parser.add_argument("--show", type=int, metavar="m", help="matches shown (30; 60 with --profile bright)")
     parser.add_argument("--profile", metavar="P", help="bcplus (answer) or bright (rank documents)")
     parser.add_argument("--as-published", action="store_true", help="the ranker and reranker of the paper")
-    parser.add_argument("--device", metavar="D", help="cpu, cuda or mps")
     store_options(parser)
+    dense_options(parser)
 
 
 def store_options(parser: Parser) -> None:
@@ -53,6 +53,35 @@ def store_options(parser: Parser) -> None:
         metavar="U",
         help="of milvus: a server, or a file such as v.db",
     )
+
+
+def dense_options(parser: Parser) -> None:
+    """The options of the dense ranker: those of the settings with these names."""
+    group = parser.add_argument_group("the dense ranker's model")
+    group.add_argument("--device", metavar="D", help="cpu, cuda or mps")
+    group.add_argument("--dense-model", metavar="M", help="directory or cached name (default: the packaged)")
+    group.add_argument("--dense-preset", metavar="P", help="qwen3, e5, bge, …: prefixes, pooling, length")
+    group.add_argument("--query-prefix", metavar="TEXT", help="in front of each query")
+    group.add_argument("--document-prefix", metavar="TEXT", help="in front of each document")
+    group.add_argument("--pooling", metavar="P", help="mean, cls, lasttoken, …")
+    group.add_argument("--max-length", type=int, metavar="N", help="tokens of a window")
+    group.add_argument("--windows", type=int, metavar="N", help="windows of a document (8); 0: all of it")
+    group.add_argument("--embeddings-url", metavar="URL", help="an OpenAI-compatible server in its place")
+    group.add_argument("--embeddings-model", metavar="M", help="the model that the server is asked for")
+    group.add_argument("--released-index", type=place, metavar="DIR", help="an index of the released code")
+
+
+def say_destination(args: argparse.Namespace, bench: Workbench, names: Sequence[str]) -> None:
+    """Before a build: to which server the text of how many documents goes. Whoever is to be asked first is
+    asked here."""
+    if "dense" in names and bench.index.destination:
+        state = bench.index_status()["dense"]
+        if not state.ready:
+            say(
+                args,
+                f"the text of {state.total - state.done} documents goes to {bench.index.destination}, which "
+                "is not this machine",
+            )
 
 
 def model_options(parser: Parser) -> None:

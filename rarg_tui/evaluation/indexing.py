@@ -41,9 +41,10 @@ class Indexing:
         """The plain way: seconds in which the packaged sentence model embeds the first tokens, as many as
         it can see at once, of :data:`SAMPLE` documents; and how many these are."""
         from rarg_tui.relevance.dense import DenseEmbedder
+        from rarg_tui.relevance.presets import DenseOptions
 
         texts = _texts(self._corpus, SAMPLE)
-        embedder = DenseEmbedder(None, None)
+        embedder = DenseEmbedder(DenseOptions())
         try:
             embedder.query("the model is loaded", threading.Event())
             began = perf_counter()

@@ -19,6 +19,7 @@ from rarg_tui.errors import RargError
 from rarg_tui.relevance.fusion import WEIGHTS, fuse, placed
 from rarg_tui.relevance.lexical import Lexical, LexicalSearcher, rarity
 from rarg_tui.relevance.manifest import Shelf
+from rarg_tui.relevance.presets import DenseOptions
 from rarg_tui.relevance.scope import Scope
 from rarg_tui.relevance.slot import RankerStatus, Slot
 from rarg_tui.trace.events import EntryPoint
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from rarg_tui.relevance.ranker import Ranker
     from rarg_tui.relevance.rerank import MatchReranker
+    from rarg_tui.relevance.seen import PartlySeen
     from rarg_tui.relevance.static import StaticTable
     from rarg_tui.relevance.store import VectorStorage
 
@@ -41,15 +43,9 @@ QUICK = ("lexical", "static")
 class Index:
     """Everything that relevance knows about one corpus. Safe to use from several threads."""
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        cache: Path,
-        device: str | None,
-        model: Path | None,
-        milvus: str | Path | None,
-    ) -> None:
-        from rarg_tui.relevance.dense import DenseEmbedder
+    def __init__(self, corpus: Corpus, cache: Path, dense: DenseOptions, milvus: str | Path | None) -> None:
+        from rarg_tui.relevance.embedders import embedder
+        from rarg_tui.relevance.released import ReleasedRanker, with_released
         from rarg_tui.relevance.static import StaticEmbedder, StaticTable
         from rarg_tui.relevance.vectors import VectorRanker
 
@@ -57,11 +53,15 @@ class Index:
         self._shelf = Shelf(cache, corpus)
         self._table: StaticTable = StaticTable()
         static = VectorRanker(StaticEmbedder(self._table), _storage("static", milvus))
-        dense = VectorRanker(DenseEmbedder(model, device), _storage("dense", milvus))
+        self._dense = embedder(with_released(dense))
+        ranker: Ranker = VectorRanker(self._dense, _storage("dense", milvus))
+        self._released = dense.released_index is not None
+        if dense.released_index is not None:
+            ranker = ReleasedRanker(dense.released_index, dense, self._dense)
         self._slots = {
             "lexical": Slot(Lexical(), corpus, self._shelf),
             "static": Slot(static, corpus, self._shelf),
-            "dense": Slot(dense, corpus, self._shelf),
+            "dense": Slot(ranker, corpus, self._shelf),
         }
         self._title = lru_cache(maxsize=20_000)(self._read_title)
 
@@ -74,22 +74,20 @@ class Index:
         cls,
         corpus: Corpus,
         cache: Path | None = None,
-        device: str | None = None,
-        model: Path | None = None,
+        dense: DenseOptions | None = None,
         milvus: str | Path | None = None,
     ) -> Self:
         """Open the index of ``corpus`` below the directory ``cache`` (default: the user's cache).
 
-        ``model`` is a sentence-transformers model directory for the dense ranker (default: the packaged
-        MiniLM), ``device`` where it runs (``cpu``, ``cuda``, ``mps``; default: the best there is).
-        ``milvus`` is the address of a server, or a file, that keeps the vectors (default: the index).
-        Nothing is read or built yet.
+        ``dense`` says which model serves the dense ranker, and how (default: the packaged MiniLM). ``milvus``
+        is the address of a server, or a file, that keeps the vectors (default: the index). Nothing is read or
+        built yet.
         """
         if cache is None:
             from rarg_tui.paths import cache_dir
 
             cache = cache_dir()
-        return cls(corpus, Path(cache), device, model, milvus)
+        return cls(corpus, Path(cache), dense or DenseOptions(), milvus)
 
     @property
     def documents(self) -> int:
@@ -128,6 +126,20 @@ class Index:
     def status(self) -> dict[str, RankerStatus]:
         """The state of every ranker."""
         return {name: slot.status() for name, slot in self._slots.items()}
+
+    def partly_seen(self, ranker: str) -> list[PartlySeen]:
+        """The documents of which ``ranker`` has seen only a part, least seen first; none while it has no
+        index."""
+        from rarg_tui.relevance.seen import partly_seen
+
+        served = self._slot(ranker).table()
+        return partly_seen(*served) if served is not None else []
+
+    @property
+    def destination(self) -> str:
+        """The server that is not on this machine to which the text of documents goes when the dense ranker
+        is built; empty: it stays here."""
+        return "" if self._released else self._dense.destination
 
     def ready(self) -> tuple[str, ...]:
         """The rankers that serve now."""

@@ -170,6 +170,14 @@ class Slot:
         order = np.lexsort((places, -scores))[:k]
         return places[order], scores[order]
 
+    def table(self) -> tuple[Table, NDArray[np.int64]] | None:
+        """The table of the part on disk and each row's place in the listing, -1 where the document is gone
+        or has changed; ``None`` when there is none that may be served."""
+        view = self._look()
+        if view.table is None or view.positions is None:
+            return None
+        return view.table, view.positions
+
     def searcher(self) -> Searcher:
         """What serves now. Raises :class:`IndexProblem` when the part must not be served."""
         return self._serving()[3]
@@ -248,6 +256,7 @@ class Slot:
             )
         if facts["unreadable"]:
             said.append(f"{facts['unreadable']} unreadable, known by title only")
+        said += facts.get("notes", ())
         if not ready:
             dead = len(view.table) - view.current
             said.append(
