@@ -38,7 +38,15 @@ QUICK = ("lexical", "static")
 class Index:
     """Everything that relevance knows about one corpus. Safe to use from several threads."""
 
-    def __init__(self, corpus: Corpus, cache: Path, device: str | None, model: Path | None) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        cache: Path,
+        device: str | None,
+        model: Path | None,
+        cross_encoder: Path | None = None,
+    ) -> None:
+        from rarg_tui.relevance.cross import CrossEncoder
         from rarg_tui.relevance.dense import DenseEmbedder
         from rarg_tui.relevance.static import StaticEmbedder, StaticTable
         from rarg_tui.relevance.vectors import VectorRanker
@@ -46,7 +54,8 @@ class Index:
         self.corpus = corpus
         self._shelf = Shelf(cache, corpus)
         self._table: StaticTable = StaticTable()
-        dense = DenseEmbedder(model, device)
+        self._dense = dense = DenseEmbedder(model, device)
+        self._cross = CrossEncoder(cross_encoder, device)
         self._slots = {
             "lexical": Slot(Lexical(), corpus, self._shelf, exact=True),
             "static": Slot(VectorRanker(StaticEmbedder(self._table)), corpus, self._shelf, exact=False),
@@ -61,18 +70,19 @@ class Index:
         cache: Path | None = None,
         device: str | None = None,
         model: Path | None = None,
+        cross_encoder: Path | None = None,
     ) -> Self:
         """Open the index of ``corpus`` below the directory ``cache`` (default: the user's cache).
 
         ``model`` is a sentence-transformers model directory for the dense ranker (default: the packaged
         MiniLM), ``device`` where it runs (``cpu``, ``cuda``, ``mps``; default: the best there is).
-        Nothing is read or built yet.
+        ``cross_encoder`` is the model directory of the reranker ``cross``. Nothing is read or built yet.
         """
         if cache is None:
             from rarg_tui.paths import cache_dir
 
             cache = cache_dir()
-        return cls(corpus, Path(cache), device, model)
+        return cls(corpus, Path(cache), device, model, cross_encoder)
 
     @property
     def documents(self) -> int:
@@ -201,18 +211,34 @@ class Index:
         """Static vectors of length 1, shape ``(len(texts), 256)``."""
         return self._table.embed(texts)
 
-    def reranker(self, kind: str = "fused", quota: int = 0) -> MatchReranker:
-        """``fused`` or ``paper`` over the static table."""
-        from rarg_tui.relevance.rerank import MatchReranker
+    def reranker(
+        self,
+        kind: str = "fused",
+        quota: int = 0,
+        model: str = "static",
+        cancel: threading.Event | None = None,
+    ) -> MatchReranker:
+        """One of the ``KINDS`` of :mod:`rarg_tui.relevance.rerank`; ``model`` is that for matches."""
+        from rarg_tui.relevance.rerank import MatchReranker, Sources
 
-        return MatchReranker(kind, self._table.embed, self.title, self.rarity, quota)
+        if kind == "cross":
+            self._cross.folder()  # what is missing is said now, not with the first lines
+        sources = Sources(
+            static=self._table.embed,
+            dense=lambda texts: self._dense.texts(texts, cancel),
+            cross=lambda query, texts: self._cross.scores(query, texts, cancel),
+            title=self.title,
+            rarity=self.rarity,
+        )
+        return MatchReranker(kind, sources, model, quota)
 
     def title(self, path: str) -> str:
         """A document's title, never empty."""
         return self._title(path)
 
     def close(self) -> None:
-        """Stop the model process and let go of files."""
+        """Stop the model processes and let go of files."""
+        self._cross.close()
         for slot in self._slots.values():
             slot.close()
 
