@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rarg_tui.relevance.fusion import K
 from rarg_tui.relevance.rerank_query import WORD, other_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: The constant of the fusion of orders, and what a place in traversal order weighs beside 1 for each other
-#: order; both measured, as is :data:`OTHER_WORDS`.
-K = 20
+#: What a place in traversal order weighs, beside 1 for each other order.
 TRAVERSAL = 0.5
 
 #: What the rarity of a word of the query weighs that is no keyword of the pattern.
