@@ -15,6 +15,9 @@ from rarg_tui.relevance import frames
 
 _NICE = 5
 
+#: Characters of a library's message.
+_LONGEST = 300
+
 
 #: Answers a request with a header and a payload.
 Answer = Callable[[dict[str, Any]], tuple[dict[str, Any], bytes]]
@@ -38,14 +41,19 @@ def serve(load: Callable[[], tuple[dict[str, Any], Answer]]) -> int:
         about, answer = load()
         say(about)
     except Exception as error:
-        say({"error": f"{type(error).__name__}: {error}"})
+        say({"error": _sentence(error)})
         return 1
     while True:
         request = requests.get()
         try:
             say(*answer(request))
         except Exception as error:
-            say({"error": f"{type(error).__name__}: {error}"})
+            say({"error": _sentence(error)})
+
+
+def _sentence(error: Exception) -> str:
+    """What a library says, on one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
 
 
 def _listen(requests: queue.Queue[dict[str, Any]]) -> None:
