@@ -50,8 +50,8 @@ class MatchReranker:
 
     ``fused`` is the reciprocal rank fusion of three orders: similarity of the line with its document's
     title in front, by the static table; summed rarity of the words of pattern and query in line or title;
-    traversal order. With ``model`` dense it is a cascade: in its first :data:`CASCADE` lines the sentence
-    model's similarity takes the place of the table's, and the others follow as they were. ``cross`` is the
+    traversal order. With ``model`` dense it is a cascade: for its first :data:`CASCADE` lines the order by
+    the sentence model's similarity joins the fusion, and the others follow as they were. ``cross`` is the
     same cascade with a cross-encoder's scores alone in the last stage.
 
     With a ``quota`` n > 0 the result comes in rounds: in each, the next n best lines of a document.
@@ -74,10 +74,9 @@ class MatchReranker:
     def rerank(self, query: str, keywords: Sequence[str], matches: Sequence[Match]) -> list[Match]:
         """All ``matches``, best first; equal ones in traversal order.
 
-        Each gets its ``score``, which is larger by 1 for a line that the last stage of a cascade saw, and
-        ``parts`` as raw values: ``similarity`` (cosine), ``keywords`` and ``words`` (summed rarity of the
-        pattern's and of the query's other words), ``traversal`` (position), and from a last stage ``dense``
-        (cosine) or ``cross``.
+        Each gets its ``score`` (more than 1 where a cross-encoder decided) and ``parts`` as raw values:
+        ``similarity`` (cosine), ``keywords`` and ``words`` (summed rarity of the pattern's and of the query's
+        other words), ``traversal`` (position), and from a last stage ``dense`` (cosine) or ``cross``.
         """
         if not matches:
             return []
@@ -89,13 +88,13 @@ class MatchReranker:
         of_keywords, of_others = rarities(sources.rarity, query, keywords, texts)
         traversal = np.array([match.position for match in matches], np.float64)
         parts = {"similarity": similar, "keywords": of_keywords, "words": of_others, "traversal": traversal}
-        voices = [(1.0, -of_keywords - OTHER_WORDS * of_others), (TRAVERSAL, traversal)]
-        score = similar if alone else fused([(1.0, -similar), *voices])
+        rare = of_keywords + OTHER_WORDS * of_others
+        score = similar if alone else fused([(1.0, -similar), (1.0, -rare), (TRAVERSAL, traversal)])
         if self._last:
             best = self._order(matches, score, traversal)[: self._cascade]
             found = self._look(query, [texts[at] for at in best])
-            with_it = [(weight, values[best]) for weight, values in voices] if self._last == "dense" else []
-            score[best] = 1.0 + fused([(1.0, -found), *with_it])
+            # A cross-encoder decides alone, above all others; the sentence model has one voice more.
+            score[best] = fused([(1.0, -found)]) + (1.0 if self._last == "cross" else score[best])
             parts[self._last] = np.full(len(matches), np.nan)
             parts[self._last][best] = found
         return [
