@@ -19,7 +19,8 @@ from rarg_tui.paths import config_dir
 from rarg_tui.toml_file import TomlFile, nearest
 
 PROFILES = ("bcplus", "bright")
-RERANKERS = ("fused", "paper", "off")
+RERANKERS = ("fused", "paper", "generative", "cross", "off")
+MATCH_MODELS = ("static", "dense")
 SANDBOXES = ("off", "bwrap")
 STORES = ("faiss", "milvus")
 PRESETS = (
@@ -58,6 +59,8 @@ class Settings:
     profile: str = "bcplus"  #: one of :data:`PROFILES`
     ranker: str = "hybrid"
     rerank: str = "fused"  #: one of :data:`RERANKERS`
+    match_model: str = "static"  #: one of :data:`MATCH_MODELS`; what lines are compared with the query by
+    cross_encoder: Path | None = None  #: the model directory of the reranker cross
     quota: int | None = None  #: lines of a document before the next round, 0: no quota; None: the profile's
     pool: int = 500  #: matches collected (M)
     show: int | None = None  #: matches shown (m); None: the profile's
@@ -317,6 +320,8 @@ _KINDS = {
     "profile": _Kind(_one_of(PROFILES)),
     "ranker": _Kind(_text),
     "rerank": _Kind(_one_of(RERANKERS)),
+    "match_model": _Kind(_one_of(MATCH_MODELS)),
+    "cross_encoder": _Kind(_directory),
     "quota": _Kind(_whole(0), _number_in),
     "pool": _Kind(_whole(1), _number_in),
     "show": _Kind(_whole(1), _number_in),

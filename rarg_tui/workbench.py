@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rarg_tui.agent.session import Session
     from rarg_tui.evaluation.why import Way
     from rarg_tui.relevance.index import Index, RankerStatus
+    from rarg_tui.relevance.rerank import MatchReranker
     from rarg_tui.relevance.scope import Scope
     from rarg_tui.trace import events as ev
     from rarg_tui.trace import runs
@@ -83,8 +84,13 @@ class Workbench:
                 "The store milvus needs --uri: a file such as vectors.db, or a server's address such as "
                 "http://localhost:19530."
             )
-        dense = dense_options(settings)
-        index = Index.open(self.corpus, cache=settings.cache, dense=dense, milvus=milvus)
+        index = Index.open(
+            self.corpus,
+            cache=settings.cache,
+            dense=dense_options(settings),
+            milvus=milvus,
+            cross_encoder=settings.cross_encoder,
+        )
         self._opened.append(index)
         return index
 
@@ -101,10 +107,19 @@ class Workbench:
 
     def check(self) -> None:
         """Raise ``RargError`` now for settings that :meth:`start` would refuse after the index is built."""
-        strategies.strategy(self.settings.strategy)
+        chosen = strategies.strategy(self.settings.strategy)
         self.profile()
+        if chosen.reranks:
+            self.reranker()
         if self._model_name() != OFFLINE:
             self.model()
+
+    def reranker(self) -> MatchReranker | None:
+        """What reranks matches by the settings in force; ``None``: nothing does."""
+        settings = self.settings
+        if settings.rerank == "off":
+            return None
+        return self.index.reranker(settings.rerank, self.profile().quota, settings.match_model)
 
     def index_status(self) -> Mapping[str, RankerStatus]:
         return self.index.status()
@@ -150,6 +165,7 @@ class Workbench:
             profile=bounds,
             rankers=rankers,
             rerank=self.settings.rerank,
+            match_model=self.settings.match_model,
             directory=log.directory,
             sandbox=sandbox,
         )
@@ -194,6 +210,7 @@ class Workbench:
             profile=profiles.profile(state.profile).with_limits(state.limits),
             rankers=state.rankers,
             rerank=state.rerank,
+            match_model=state.match_model,
             directory=loaded.directory,
             sandbox=find_sandbox(self.settings.sandbox, self.corpus.root),
         )
@@ -244,6 +261,7 @@ class Workbench:
             self.profile(),
             ranker=settings.ranker,
             rerank=settings.rerank,
+            match_model=settings.match_model,
             rerank_query=rerank_query,
         )
         return follow.way(query, rg_args, document, line)
@@ -336,6 +354,7 @@ class Workbench:
             model=model,
             rankers=rankers,
             rerank=self.settings.rerank if strategy.reranks else "off",
+            match_model=self.settings.match_model,
             limits=profile.limits(),
             corpus=str(self.corpus.root),
             corpus_name=self.name,

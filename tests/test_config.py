@@ -80,6 +80,8 @@ def test_all_kinds_of_value(tmp_path: Path) -> None:
         base_url = "http://localhost:8000/v1"
         profile = "bright"
         rerank = "off"
+        match_model = "dense"
+        cross_encoder = "models/judge"
         sandbox = "bwrap"
         store = "milvus"
         store_uri = "vectors.db"
@@ -98,6 +100,8 @@ def test_all_kinds_of_value(tmp_path: Path) -> None:
     assert settings.prices == {"gpt-5.4-mini": Price(0.25, 2.0)}
     assert settings.sandbox == "bwrap"
     assert (settings.store, settings.store_uri) == ("milvus", tmp_path / "vectors.db")
+    assert settings.match_model == "dense"
+    assert settings.cross_encoder == tmp_path / "models/judge", "relative to the file"
     assert (settings.quota, settings.ascii, settings.profile, settings.rerank) == (0, True, "bright", "off")
 
 

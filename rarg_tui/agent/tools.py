@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event as Cancel
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rarg_tui.agent.profiles import Profile, unknown
 from rarg_tui.agent.strategies import Strategy
@@ -15,10 +15,14 @@ from rarg_tui.corpus.decoding import read_text
 from rarg_tui.corpus.files import Corpus
 from rarg_tui.errors import RargError
 from rarg_tui.relevance.index import Index
+from rarg_tui.relevance.rerank_query import FALLBACK
 from rarg_tui.relevance.scope import Scope
 from rarg_tui.search import shell
 from rarg_tui.trace import events as ev
 from rarg_tui.trace.state import RunState
+
+if TYPE_CHECKING:
+    from rarg_tui.relevance.rerank import MatchReranker
 
 OnMatches = Callable[[Sequence[ev.Match]], None]
 
@@ -88,9 +92,9 @@ def _with_full_bash(schema: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Toolbox:
-    """What the tools of one run work on. ``rankers`` and ``rerank`` are fixed when the run starts, so
-    that its scopes do not change while an index is still being built. ``sandbox``: where bash runs what
-    the guard does not model, or ``None``."""
+    """What the tools of one run work on. ``rankers``, ``rerank`` and ``match_model`` are fixed when the run
+    starts, so that its scopes do not change while an index is still being built. ``sandbox``: where bash
+    runs what the guard does not model, or ``None``."""
 
     corpus: Corpus
     index: Index
@@ -100,6 +104,7 @@ class Toolbox:
     rerank: str
     directory: Path
     sandbox: shell.Sandbox | None = None
+    match_model: str = "static"
     _scopes: dict[int, Scope] = field(default_factory=dict)
 
     def schemas(self) -> list[dict[str, Any]]:
@@ -219,6 +224,7 @@ class Toolbox:
             line_length=profile.line_length,
             timeout_s=min(timeout_s, profile.timeout_s),
         )
+        rerank_query = given.get("rerank_query", "")
         views = {}
         for known in state.scopes:
             scope = self.scope(known.number)
@@ -230,21 +236,25 @@ class Toolbox:
                 run_dir=self.directory,
                 scopes=views,
                 limits=limits,
-                reorder=self.index.reranker(self.rerank, profile.quota) if self._reranks else None,
+                reorder=self._reranker(cancel),
                 whole_corpus=self.strategy.whole_corpus,
                 paths=self.corpus.paths,
+                rerank_query=rerank_query,
                 sandbox=self.sandbox,
             ),
             cancel,
             on_matches,
         )
+        said = result.message or result.reason
+        if result.reranked and self.rerank == "generative" and not rerank_query:
+            said = f"{said}; {FALLBACK}" if said else FALLBACK
         searched = result.scope or (state.scopes[-1].number if state.scopes else None)
         return ev.CallExecuted(
             call=call,
             tool="bash",
             state=result.state,
             observation=result.observation,
-            message=result.message or result.reason,
+            message=said,
             ran=result.ran,
             exit_code=result.exit_code,
             scope=result.scope,
@@ -258,9 +268,10 @@ class Toolbox:
             elapsed_ms=result.elapsed_ms,
         )
 
-    @property
-    def _reranks(self) -> bool:
-        return self.strategy.reranks and self.rerank != "off"
+    def _reranker(self, cancel: Cancel | None) -> MatchReranker | None:
+        if not self.strategy.reranks or self.rerank == "off":
+            return None
+        return self.index.reranker(self.rerank, self.profile.quota, self.match_model, cancel)
 
     def _read(self, call: int, given: Mapping[str, Any], state: RunState) -> ev.CallExecuted:
         started = perf_counter()

@@ -11,7 +11,7 @@ from rarg_tui.agent.profiles import unknown
 from rarg_tui.cli import common
 from rarg_tui.commands import shared
 from rarg_tui.errors import RargError
-from rarg_tui.evaluation import generated, recalling, startup
+from rarg_tui.evaluation import generated, recalling, reranking, startup
 from rarg_tui.evaluation.indexing import EDITED, Indexing
 from rarg_tui.evaluation.scanning import POOL, Scan, Scans
 
@@ -121,6 +121,23 @@ def _scanned(corpus: str, scans: Scans, runs: int) -> Iterator[dict[str, object]
     yield _row(f"{corpus}: first rows, the best-ranked 1 % match", "the whole scan", times, same)
 
 
+def _rerank(runs: int, _: int) -> list[dict[str, object]]:
+    """A pool of 500 lines, each way against the sentence model over all of them, as in the paper."""
+    plain = "the sentence model over the whole pool"
+    with (
+        tempfile.TemporaryDirectory(prefix="rarg-bench-") as directory,
+        reranking.Pool(Path(directory)) as pool,
+    ):
+        turns = [
+            (pool.seconds("fused"), pool.seconds("fused", "dense"), pool.seconds("paper", "dense"))
+            for _ in range(runs + 1)
+        ][1:]  # the first one loads the models
+    return [
+        _row("fused", plain, [(quick, whole) for quick, _, whole in turns]),
+        _row("fused, the best by the sentence model", plain, [(some, whole) for _, some, whole in turns]),
+    ]
+
+
 def _timed(name: str, baseline: str, pairs: Sequence[tuple[Scan, Scan]], same: bool) -> dict[str, object]:
     return _row(name, baseline, [(ours.seconds, plain.seconds) for ours, plain in pairs], same)
 
@@ -194,6 +211,7 @@ def _pages(root: Path, documents: int) -> generated.Generated:
 _BENCHES: dict[str, Callable[[int, int], list[dict[str, object]]]] = {
     "index": _index,
     "recall": _recall,
+    "rerank": _rerank,
     "scan": _scan,
     "startup": _startup,
 }

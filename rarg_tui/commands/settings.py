@@ -33,7 +33,7 @@ def config(words: Sequence[str]) -> int:
         shared.out_json({name: {"value": value, "from": origins[name]} for name, value in rows.items()})
     else:
         for name, value in rows.items():
-            shared.out(f"{name:10} {'–' if value is None else value}    ({origins[name]})")
+            shared.out(f"{name:13} {'–' if value is None else value}    ({origins[name]})")
     return 0
 
 

@@ -33,7 +33,8 @@ def relevance_options(parser: Parser) -> None:
     parser.add_argument(
         "--ranker", metavar="R", help="lexical, static, dense, hybrid or a+b; what is named is waited for"
     )
-    parser.add_argument("--rerank", metavar="R", help="fused, paper, or off")
+    parser.add_argument("--rerank", metavar="R", help="fused, paper, generative, cross, or off")
+    parser.add_argument("--match-model", metavar="M", help="static or dense: what lines are compared by")
     parser.add_argument("--quota", type=int, metavar="N", help="lines of a document in a round; 0: no quota")
     parser.add_argument("--pool", type=int, metavar="M", help="matches collected (500)")
     parser.add_argument("--show", type=int, metavar="m", help="matches shown (30; 60 with --profile bright)")
@@ -103,7 +104,7 @@ def settings(args: argparse.Namespace) -> Settings:
     """File < environment < flag, and what ``--as-published`` stands for."""
     found, origins = config.load(args.config, vars(args))
     if getattr(args, "as_published", False):
-        published: dict[str, Any] = {"ranker": "dense", "rerank": "paper", "quota": 0}
+        published: dict[str, Any] = {"ranker": "dense", "rerank": "paper", "match_model": "dense", "quota": 0}
         found = replace(found, **{k: v for k, v in published.items() if origins[k] != "flag"})
     return found
 

@@ -15,15 +15,12 @@ Ends with its parent, whose end closes stdin.
 from __future__ import annotations
 
 import json
-import os
-import queue
 import sys
-import threading
 from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from rarg_tui.relevance import frames
+from rarg_tui.relevance.serving import Answer, serve
 from rarg_tui.relevance.spans import CHARACTERS_PER_TOKEN, token_spans
 
 if TYPE_CHECKING:
@@ -34,7 +31,6 @@ if TYPE_CHECKING:
 #: A window holds at most so many tokens of the title.
 _TITLE_TOKENS = 48
 _BATCH = 32
-_NICE = 5
 
 
 class Model:
@@ -174,46 +170,10 @@ def answer(model: Model, request: dict[str, Any]) -> tuple[dict[str, Any], bytes
     return {"counts": counts, "seen": seen}, model.embed(texts, prefix).tobytes()
 
 
-def main(arguments: list[str]) -> int:
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints must not come between our messages
-    with_nice = getattr(os, "nice", None)
-    if with_nice is not None:
-        with_nice(_NICE)
-
-    def say(header: dict[str, Any], payload: bytes = b"") -> None:
-        out.write(frames.pack(header, payload))
-        out.flush()
-
-    requests: queue.Queue[dict[str, Any]] = queue.Queue()
-    threading.Thread(target=_listen, args=(requests,), daemon=True).start()
-    try:
-        model = Model(arguments[0], json.loads(arguments[1]))
-        say(model.about())
-    except Exception as error:
-        say({"error": f"{type(error).__name__}: {error}"})
-        return 1
-    while True:
-        request = requests.get()
-        try:
-            say(*answer(model, request))
-        except Exception as error:
-            say({"error": f"{type(error).__name__}: {error}"})
-
-
-def _listen(requests: queue.Queue[dict[str, Any]]) -> None:
-    def exactly(count: int) -> bytes:
-        data = sys.stdin.buffer.read(count)
-        if len(data) < count:
-            raise EOFError
-        return data
-
-    try:
-        while True:
-            requests.put(frames.read(exactly)[0])
-    except (EOFError, ValueError, OSError):
-        os._exit(0)  # the parent is gone: stop even in the middle of a batch
+def load() -> tuple[dict[str, Any], Answer]:
+    model = Model(sys.argv[1], json.loads(sys.argv[2]))
+    return model.about(), lambda request: answer(model, request)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(serve(load))

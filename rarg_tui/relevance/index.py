@@ -43,7 +43,15 @@ QUICK = ("lexical", "static")
 class Index:
     """Everything that relevance knows about one corpus. Safe to use from several threads."""
 
-    def __init__(self, corpus: Corpus, cache: Path, dense: DenseOptions, milvus: str | Path | None) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        cache: Path,
+        dense: DenseOptions,
+        milvus: str | Path | None,
+        cross_encoder: Path | None,
+    ) -> None:
+        from rarg_tui.relevance.cross import CrossEncoder
         from rarg_tui.relevance.embedders import embedder
         from rarg_tui.relevance.released import ReleasedRanker, with_released
         from rarg_tui.relevance.static import StaticEmbedder, StaticTable
@@ -54,6 +62,7 @@ class Index:
         self._table: StaticTable = StaticTable()
         static = VectorRanker(StaticEmbedder(self._table), _storage("static", milvus))
         self._dense = embedder(with_released(dense))
+        self._cross = CrossEncoder(cross_encoder, dense.device)
         ranker: Ranker = VectorRanker(self._dense, _storage("dense", milvus))
         self._released = dense.released_index is not None
         if dense.released_index is not None:
@@ -76,18 +85,19 @@ class Index:
         cache: Path | None = None,
         dense: DenseOptions | None = None,
         milvus: str | Path | None = None,
+        cross_encoder: Path | None = None,
     ) -> Self:
         """Open the index of ``corpus`` below the directory ``cache`` (default: the user's cache).
 
         ``dense`` says which model serves the dense ranker, and how (default: the packaged MiniLM). ``milvus``
-        is the address of a server, or a file, that keeps the vectors (default: the index). Nothing is read or
-        built yet.
+        is the address of a server, or a file, that keeps the vectors (default: the index). ``cross_encoder``
+        is the model directory of the reranker ``cross``. Nothing is read or built yet.
         """
         if cache is None:
             from rarg_tui.paths import cache_dir
 
             cache = cache_dir()
-        return cls(corpus, Path(cache), dense or DenseOptions(), milvus)
+        return cls(corpus, Path(cache), dense or DenseOptions(), milvus, cross_encoder)
 
     @property
     def documents(self) -> int:
@@ -227,18 +237,34 @@ class Index:
         """Static vectors of length 1, shape ``(len(texts), 256)``."""
         return self._table.embed(texts)
 
-    def reranker(self, kind: str = "fused", quota: int = 0) -> MatchReranker:
-        """``fused`` or ``paper`` over the static table."""
-        from rarg_tui.relevance.rerank import MatchReranker
+    def reranker(
+        self,
+        kind: str = "fused",
+        quota: int = 0,
+        model: str = "static",
+        cancel: threading.Event | None = None,
+    ) -> MatchReranker:
+        """One of the ``KINDS`` of :mod:`rarg_tui.relevance.rerank`; ``model`` is that for matches."""
+        from rarg_tui.relevance.rerank import MatchReranker, Sources
 
-        return MatchReranker(kind, self._table.embed, self.title, self.rarity, quota)
+        if kind == "cross":
+            self._cross.folder()  # what is missing is said now, not with the first lines
+        sources = Sources(
+            static=self._table.embed,
+            dense=lambda texts: self._dense.texts(texts, cancel),
+            cross=lambda query, texts: self._cross.scores(query, texts, cancel),
+            title=self.title,
+            rarity=self.rarity,
+        )
+        return MatchReranker(kind, sources, model, quota)
 
     def title(self, path: str) -> str:
         """A document's title, never empty."""
         return self._title(path)
 
     def close(self) -> None:
-        """Stop the model process and let go of files."""
+        """Stop the model processes and let go of files."""
+        self._cross.close()
         for slot in self._slots.values():
             slot.close()
 

@@ -135,6 +135,7 @@ class RunStarted(Event):
     versions: Mapping[str, str]
     gold: Mapping[str, int] = field(default_factory=dict)
     parent: str = ""
+    match_model: str = "static"
     schema_version: int = SCHEMA_VERSION
 
 

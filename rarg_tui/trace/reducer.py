@@ -37,6 +37,7 @@ def _run_started(state: RunState, event: ev.RunStarted) -> RunState:
         model=event.model,
         rankers=event.rankers,
         rerank=event.rerank,
+        match_model=event.match_model,
         limits=event.limits,
         corpus=event.corpus,
         corpus_name=event.corpus_name,

@@ -106,6 +106,7 @@ class RunState:
     model: str = ""
     rankers: Mapping[str, float] = field(default_factory=dict)
     rerank: str = ""
+    match_model: str = "static"
     limits: Mapping[str, Any] = field(default_factory=dict)
     corpus: str = ""
     corpus_name: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from threading import Event as Cancel
 from typing import Any
@@ -59,8 +59,13 @@ def start(small_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start
     """``start(reply, …, strategy=…)``: a session on the small corpus with a scripted model."""
     benches: list[Workbench] = []
 
-    def begin(*replies: Reply | Exception, question: str = "Who mended the orrery?", **names: Any) -> Session:
-        bench = Workbench(Settings(corpus=small_corpus, ranker="lexical+static"))
+    def begin(
+        *replies: Reply | Exception,
+        question: str = "Who mended the orrery?",
+        settings: Mapping[str, Any] | None = None,
+        **names: Any,
+    ) -> Session:
+        bench = Workbench(Settings(corpus=small_corpus, ranker="lexical+static", **(settings or {})))
         benches.append(bench)
         bench.prepare()
         model = ScriptedModel(*replies)

@@ -127,7 +127,7 @@ def test_the_process_ends_with_its_parent() -> None:
 
 
 def child_of(embedder: dense.DenseEmbedder, alive: bool = True) -> subprocess.Popen[bytes]:
-    process = embedder._process
+    process = embedder._server._process
     assert process is not None
     assert process.alive() is alive
     return process._child
