@@ -40,12 +40,14 @@ class Index:
 
     def __init__(self, corpus: Corpus, cache: Path, device: str | None, model: Path | None) -> None:
         from rarg_tui.relevance.dense import DenseEmbedder
+        from rarg_tui.relevance.remembered import Remembered
         from rarg_tui.relevance.static import StaticEmbedder, StaticTable
         from rarg_tui.relevance.vectors import VectorRanker
 
         self.corpus = corpus
         self._shelf = Shelf(cache, corpus)
         self._table: StaticTable = StaticTable()
+        self._embed = Remembered(self._table.embed)
         dense = DenseEmbedder(model, device)
         self._slots = {
             "lexical": Slot(Lexical(), corpus, self._shelf, exact=True),
@@ -178,7 +180,7 @@ class Index:
         ``query`` by the static table, best first."""
         from rarg_tui.relevance.entry import entry_points
 
-        return entry_points(self.corpus, self._table.embed, query, paths[:documents], top)
+        return entry_points(self.corpus, self._embed, query, paths[:documents], top)
 
     def document_frequency(self, terms: Sequence[str]) -> list[int]:
         """How many documents hold each term: its stem, upper or lower case; of several words, the rarest
@@ -205,7 +207,7 @@ class Index:
         """``fused`` or ``paper`` over the static table."""
         from rarg_tui.relevance.rerank import MatchReranker
 
-        return MatchReranker(kind, self._table.embed, self.title, self.rarity, quota)
+        return MatchReranker(kind, self._embed, self.title, self.rarity, quota)
 
     def title(self, path: str) -> str:
         """A document's title, never empty."""
