@@ -16,6 +16,7 @@ _PARTS = ("title", "query", "question", "desc")
 _TOPIC = re.compile(r"<(top|topic|doc)\b([^<>]*)>(.*?)(?=</\1\s*>|<\1\b|\Z)", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"<(/?)([a-zA-Z]\w*)\b[^<>]*>")
 _NUMBER = re.compile(r"\bnumber\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
+_HEADING = re.compile(r"(?:query|question|topic|qid)(?:[-_ ]?id)?[\t ]", re.IGNORECASE)
 _LABEL = re.compile(r"\s*(?:number|topic|description|narrative)\s*:", re.IGNORECASE)
 
 
@@ -54,10 +55,9 @@ def qrels(file: Path) -> dict[str, dict[str, int]]:
         judgement = _judgement(line)
         if not line.strip() or (line.startswith("#") and (judgement is None or judgement[0] == "#")):
             continue
-        if judgement is None and first and not re.search(r"[\t ]-?\d[\d.]*\s*$", line):
-            first = False  # the heading
+        heading, first = first and judgement is None and _HEADING.match(line), False
+        if heading:
             continue
-        first = False
         if judgement is None:
             raise RargError(
                 f"{file}, line {number}: not a judgement; it needs question, iteration, document, relevance"
@@ -113,12 +113,8 @@ def _lines(file: Path, text: str) -> Iterator[tuple[str, str]]:
                 f"{file}, line {number}: not a topic; it needs an id, a tab and a question, or the file "
                 "<top> or <DOC> blocks."
             )
-        if number > 1 or not _is_heading(named, question):
+        if number > 1 or not (_HEADING.match(line) and len(question.split()) == 1):
             yield named.strip(), question.replace("\t", " ").strip()
-
-
-def _is_heading(named: str, question: str) -> bool:
-    return named.lower().replace("-", "_") in ("id", "qid", "query_id") and len(question.split()) == 1
 
 
 def _text(file: Path) -> str:
