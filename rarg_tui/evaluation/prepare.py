@@ -147,7 +147,7 @@ def _write(source: Source, into: Path, target: Path, progress: OnProgress, copie
                 out.write(json.dumps(_row(question, placed)) + "\n")
             elif question.id in judged:
                 raise RargError(f"{source.questions}: the question {question.id!r} has no text.")
-    return Prepared(target, len(placed), tuple(_notes(asked, judged, len(missing))))
+    return Prepared(target, len(placed), tuple(_notes(asked, judged, missing)))
 
 
 def _asked(source: Source) -> list[Asked]:
@@ -174,14 +174,17 @@ def _row(question: Asked, placed: Placed) -> dict[str, object]:
     return row
 
 
-def _notes(asked: Sequence[Asked], judged: Mapping[str, Mapping[str, int]], missing: int) -> Iterator[str]:
+def _notes(
+    asked: Sequence[Asked], judged: Mapping[str, Mapping[str, int]], missing: Collection[str]
+) -> Iterator[str]:
     there = {question.id for question in asked}
     if missing:
-        yield f"{missing} judged documents are not in the corpus; they count as never found."
+        such = next(iter(missing))
+        yield f"Judged but not in the corpus, and so never found: {len(missing)} documents, such as {such!r}."
     if unknown := sum(question not in there for question in judged):
-        yield f"{unknown} judged questions are not among the questions; they are left out."
+        yield f"Judged but not among the questions, and so left out: {unknown}."
     if unjudged := sum(question not in judged for question in there):
-        yield f"{unjudged} of {len(there)} questions are not judged; they are left out."
+        yield f"Not judged, and so left out: {unjudged} of {len(there)} questions."
 
 
 def _one_line(text: str) -> str:

@@ -63,8 +63,8 @@ def test_trec_files_beside_an_archive_or_a_folder(tmp_path: Path, folder: bool) 
     assert question.text == "What is known of rounding & numbers?"
     assert question.gold == {"news/A-1.html": 1, "missing/A-9.txt": 1, "old/A-3.txt": 0}
     assert made.notes == (
-        "1 judged documents are not in the corpus; they count as never found.",
-        "1 judged questions are not among the questions; they are left out.",
+        "Judged but not in the corpus, and so never found: 1 documents, such as 'A-9'.",
+        "Judged but not among the questions, and so left out: 1.",
     )
     corpus = Corpus(datasets.documents_of(made.directory))
     assert corpus.paths() == sorted(forms.PAGES)
@@ -236,8 +236,8 @@ def test_unjudged_questions_and_missing_documents_are_told(tmp_path: Path) -> No
     place = forms.beir(tmp_path / "beir", {"d1": "x"}, "q1\tnone\t1\n", queries)
     made = ready(place, tmp_path / "cache")
     assert made.notes == (
-        "1 judged documents are not in the corpus; they count as never found.",
-        "2 of 3 questions are not judged; they are left out.",
+        "Judged but not in the corpus, and so never found: 1 documents, such as 'none'.",
+        "Not judged, and so left out: 2 of 3 questions.",
     )
     assert ready(place, tmp_path / "cache").notes == made.notes
     assert datasets.questions_of(made.directory)[0].gold == {"missing/none.txt": 1}
