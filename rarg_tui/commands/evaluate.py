@@ -87,10 +87,18 @@ def _diagnose(words: Sequence[str]) -> int:
     parser = common("eval", usage="rarg eval diagnose DATASET [OPTIONS]")
     _dataset_options(parser)
     parser.add_argument(
-        "--ranker", action="append", metavar="R", help="a ranking to look at; may be given several times"
+        "--ranker",
+        action="append",
+        dest="rankers",
+        metavar="R",
+        help="a ranking to look at; may be given several times",
     )
     parser.add_argument(
-        "--rerank", action="append", metavar="R", help="a reranker to look at; may be given several times"
+        "--rerank",
+        action="append",
+        dest="rerankers",
+        metavar="R",
+        help="a reranker to look at; may be given several times",
     )
     parser.add_argument("--pool", type=int, metavar="M", help="matches collected (500)")
     parser.add_argument("--show", type=int, metavar="m", help="matches shown (30)")
@@ -104,13 +112,11 @@ def _diagnose(words: Sequence[str]) -> int:
     parser.add_argument("--device", metavar="D", help="cpu, cuda or mps")
     args = parser.parse_args(words)
     name = _open_dataset(args)
-    named, args.ranker = args.ranker, None
-    orders = diagnosis.orders(args.rerank) if args.rerank else diagnosis.ORDERS
-    args.rerank = None
+    orders = diagnosis.orders(args.rerankers) if args.rerankers else diagnosis.ORDERS
     with shared.workbench(args) as bench:
         questions = _judged(bench, args.questions)
         bench.prepare(shared.progress(args))
-        rankers = named or _worth_seeing(args, bench)
+        rankers = args.rankers or _worth_seeing(args, bench)
         profile = bench.profile()
         tell = shared.progress(args)
         outcomes = Diagnosis(bench.corpus, bench.index, questions, profile.pool, profile.shown).outcomes(
