@@ -54,12 +54,14 @@ class Index:
         from rarg_tui.relevance.cross import CrossEncoder
         from rarg_tui.relevance.embedders import embedder
         from rarg_tui.relevance.released import ReleasedRanker, with_released
+        from rarg_tui.relevance.remembered import Remembered
         from rarg_tui.relevance.static import StaticEmbedder, StaticTable
         from rarg_tui.relevance.vectors import VectorRanker
 
         self.corpus = corpus
         self._shelf = Shelf(cache, corpus)
         self._table: StaticTable = StaticTable()
+        self._embed = Remembered(self._table.embed)
         static = VectorRanker(StaticEmbedder(self._table), _storage("static", milvus))
         self._dense = embedder(with_released(dense))
         self._cross = CrossEncoder(cross_encoder, dense.device)
@@ -214,7 +216,7 @@ class Index:
         ``query`` by the static table, best first."""
         from rarg_tui.relevance.entry import entry_points
 
-        return entry_points(self.corpus, self._table.embed, query, paths[:documents], top)
+        return entry_points(self.corpus, self._embed, query, paths[:documents], top)
 
     def document_frequency(self, terms: Sequence[str]) -> list[int]:
         """How many documents hold each term: its stem, upper or lower case; of several words, the rarest
@@ -250,7 +252,7 @@ class Index:
         if kind == "cross":
             self._cross.folder()  # what is missing is said now, not with the first lines
         sources = Sources(
-            static=self._table.embed,
+            static=self._embed,
             dense=lambda texts: self._dense.texts(texts, cancel),
             cross=lambda query, texts: self._cross.scores(query, texts, cancel),
             title=self.title,
