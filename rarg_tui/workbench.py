@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event as Cancel
 from typing import TYPE_CHECKING, Any
 
-from rarg_tui import __version__, paths
+from rarg_tui import __version__, api_key, consent, paths
 from rarg_tui.agent import profiles, strategies
 from rarg_tui.agent.profiles import Profile
 from rarg_tui.agent.strategies import Strategy
@@ -37,6 +37,9 @@ OFFLINE = "offline planner"
 
 #: Asked for when there is a key but no model was named: the model of the paper's main table.
 DEFAULT_MODEL = "gpt-5.4-mini"
+
+#: Where no server is named. Always said to the client, which else takes what it finds elsewhere.
+OPENAI = "https://api.openai.com/v1"
 
 #: Rankers that serve within seconds; the dense one joins when it is done.
 QUICK = ("lexical", "static")
@@ -91,6 +94,7 @@ class Workbench:
         self.profile()
         if self._model_name() != OFFLINE:
             self.model()
+            self._need_consent()
 
     def index_status(self) -> Mapping[str, RankerStatus]:
         return self.index.status()
@@ -105,7 +109,8 @@ class Workbench:
         limits: Mapping[str, Any] | None = None,
     ) -> Session:
         """Begin a run; empty names mean the settings'. ``limits`` take the place of the profile's own. The
-        index must be prepared."""
+        index must be prepared. Raises ``ConsentNeeded`` before the first text of the corpus goes to a server
+        that is not on this machine."""
         from rarg_tui.agent.session import Session
         from rarg_tui.agent.tools import Toolbox
         from rarg_tui.search.sandbox import find_sandbox
@@ -118,6 +123,8 @@ class Workbench:
         chosen = strategies.strategy(strategy or self.settings.strategy)
         bounds = self.profile(profile).with_limits(limits or {})
         player = self.model(model)
+        if player.label != OFFLINE:
+            self._need_consent()
         if bounds.max_cost_usd is not None and not self._priced(player.label):
             raise RargError(
                 f"The price of {player.label} is not known, so its cost cannot be bounded: add "
@@ -158,7 +165,8 @@ class Workbench:
 
     def resume(self, run: str | Path) -> Session:
         """Go on with a run that has not ended, such as a fork; the index must be prepared. Raises
-        ``RargError`` when it has ended, or searched another corpus than this."""
+        ``RargError`` when it has ended, or searched another corpus than this; ``ConsentNeeded`` as
+        :meth:`start` does."""
         from rarg_tui.agent.session import Session
         from rarg_tui.agent.tools import Toolbox
         from rarg_tui.search.sandbox import find_sandbox
@@ -173,6 +181,8 @@ class Workbench:
         if state.corpus != str(self.corpus.root):
             raise RargError(f"{loaded.directory.name} searches {state.corpus}: open it with that directory.")
         player = self.model(state.model)
+        if player.label != OFFLINE:
+            self._need_consent()
         toolbox = Toolbox(
             corpus=self.corpus,
             index=self.index,
@@ -249,7 +259,7 @@ class Workbench:
     def models(self) -> list[str]:
         """What can answer: the offline planner always, a model where there is a key or a server."""
         named = [self.settings.model] if self.settings.model else []
-        if not named and os.environ.get("OPENAI_API_KEY"):
+        if not named and self._key.value:
             named = [DEFAULT_MODEL]
         return [OFFLINE, *(name for name in named if name != OFFLINE)]
 
@@ -264,9 +274,7 @@ class Workbench:
     def model(self, name: str = "") -> Model:
         """The model called ``name``; without a name the settings', else the one that a server or a key
         stands for, else the offline planner."""
-        settings = self.settings
-        key = os.environ.get("OPENAI_API_KEY", "")
-        server = settings.base_url or ""
+        settings, key = self.settings, self._key.value
         chosen = name or self._model_name()
         if chosen == OFFLINE:
             from rarg_tui.agent.planner import OfflinePlanner
@@ -274,22 +282,47 @@ class Workbench:
             return OfflinePlanner(self.index.document_frequency, self.index.documents)
         from rarg_tui.agent.openai_model import OpenAIModel, first_model
 
-        if not key and not server:
+        if not key and not self._named_server:
             raise RargError(
-                f"{chosen} needs a key or a server: set OPENAI_API_KEY, give --base-url, "
+                f"{chosen} needs a key or a server: set {api_key.VARIABLE}, give --base-url, "
                 "or leave --model out for the offline planner."
             )
-        chosen = chosen or first_model(server, key)
-        price = settings.prices.get(chosen)
+        chosen = chosen or first_model(self.server, key)
         return OpenAIModel(
-            chosen, base_url=server, api_key=key, prices=(price.input, price.output) if price else None
+            chosen,
+            base_url=self.server,
+            api_key=key,
+            price=settings.prices.get(chosen),
+            api=settings.api,
+            reasoning_effort=settings.reasoning_effort or "",
         )
+
+    @property
+    def server(self) -> str:
+        """The address of the server that a model other than the offline planner is asked at."""
+        return self._named_server or OPENAI
+
+    def consent(self) -> None:
+        """Agree that text of the corpus goes to :attr:`server`; remembered for both."""
+        consent.give(self.corpus.root, self.server)
+
+    def _need_consent(self) -> None:
+        if consent.needed(self.corpus.root, self.server):
+            raise consent.ConsentNeeded(self.corpus.root, self.server)
+
+    @property
+    def _named_server(self) -> str:
+        return self.settings.base_url or os.environ.get("OPENAI_BASE_URL", "").strip()
+
+    @cached_property
+    def _key(self) -> api_key.ApiKey:
+        return api_key.find(self.server)
 
     def _model_name(self) -> str:
         """The model when none is named; empty: the first that the server lists."""
-        if self.settings.model or self.settings.base_url:
+        if self.settings.model or self._named_server:
             return self.settings.model or ""
-        return DEFAULT_MODEL if os.environ.get("OPENAI_API_KEY") else OFFLINE
+        return DEFAULT_MODEL if self._key.value else OFFLINE
 
     def _priced(self, model: str) -> bool:
         return model == OFFLINE or model in self.settings.prices

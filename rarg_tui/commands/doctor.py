@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import locale
 import os
 import platform
@@ -13,11 +14,12 @@ from importlib import metadata, util
 from importlib.metadata import PackageNotFoundError
 from typing import NamedTuple
 
-from rarg_tui import __version__, paths
+from rarg_tui import __version__, api_key, paths
 from rarg_tui.cli import common
 from rarg_tui.commands import shared
 from rarg_tui.errors import RargError
 from rarg_tui.search import landlock
+from rarg_tui.workbench import Workbench
 
 _PACKAGES = (
     "textual",
@@ -51,7 +53,7 @@ def doctor(words: Sequence[str]) -> int:
     return 3 if any(finding.state == "missing" for finding in findings) else 0
 
 
-def _examine(args: object) -> Iterator[Finding]:
+def _examine(args: argparse.Namespace) -> Iterator[Finding]:
     yield Finding(
         "rarg",
         "ok",
@@ -65,16 +67,21 @@ def _examine(args: object) -> Iterator[Finding]:
     yield _tried("devices", _devices, "pip install torch", needed=False)
     yield _landlock()
     yield _tried("bubblewrap", _bubblewrap, needed=False)
-    key = bool(os.environ.get("OPENAI_API_KEY"))
-    yield Finding(
-        "model",
-        "ok" if key else "optional",
-        "OPENAI_API_KEY is set" if key else "no key: the offline planner; or give --base-url",
-    )
+    yield _model(args)
     for name, place in (("cache", paths.cache_dir()), ("runs", paths.data_dir())):
         where, notice = paths.writable(place)
         yield Finding(name, "optional" if notice else "ok", notice or str(where))
     yield Finding("terminal", "ok" if sys.stdout.isatty() else "optional", _terminal())
+
+
+def _model(args: argparse.Namespace) -> Finding:
+    try:
+        server = Workbench(shared.settings(args)).server
+    except RargError as error:
+        return Finding("model", "optional", str(error))
+    if origin := api_key.find(server).origin:
+        return Finding("model", "ok", f"{server}, the key from {origin}")
+    return Finding("model", "optional", "no key: the offline planner; or give --base-url")
 
 
 def _tried(part: str, look: Callable[[], str], remedy: str = "", needed: bool = True) -> Finding:

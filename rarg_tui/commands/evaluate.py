@@ -65,7 +65,7 @@ def _run(words: Sequence[str]) -> int:
         )
     else:
         settings = shared.settings(args)
-        who = f"{settings.strategy} · {args.model or OFFLINE} · {settings.ranker}"
+        who = f"{settings.strategy} · {args.model} · {settings.ranker}"
         shared.out(f"{total.questions} questions · {who} · {total.calls:.1f} calls a question")
         plain = f"plain top {args.most}"
         shared.out(f"gold recall of {args.most} citations  {total.cited:.3f}   {plain}  {total.plain:.3f}")
@@ -135,6 +135,7 @@ def _cell(value: object) -> str:
 
 
 def _outcomes(args: argparse.Namespace) -> list[batch.Outcome]:
+    args.model = args.model or OFFLINE
     # Runs by the dozen would bury those that a person wants to find again.
     with TemporaryDirectory() as runs, shared.workbench(args, runs_dir=Path(runs)) as bench:
         questions = _judged(bench)
@@ -142,7 +143,7 @@ def _outcomes(args: argparse.Namespace) -> list[batch.Outcome]:
         bench.prepare(shared.progress(args))
         outcomes = []
         for question in questions:
-            session = bench.start(question.text, model=args.model or OFFLINE, gold=question.gold)
+            session = bench.start(question.text, gold=question.gold)
             session.run()
             scopes = session.state.scopes
             paths = bench.scope(session.directory, scopes[0].number).paths if scopes else []
