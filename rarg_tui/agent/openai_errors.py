@@ -19,7 +19,7 @@ BACK_OFF_S = (0.5, 2.0, 8.0)
 #: A server that asks to wait longer is not waited for.
 LONGEST_WAIT_S = 60.0
 
-#: An empty reply is asked for again so often: the model may well say something the next time.
+#: So often is a turn asked for while its reply is empty: the model may well say something the next time.
 _EMPTY_TRIES = 2
 
 _BUSY = (408, 409, 425, 429)
@@ -107,7 +107,9 @@ def explained(error: Exception, *, where: str, model: str, api: str, key: str) -
         case openai.APITimeoutError():
             sentence = f"{where} did not answer in time: step again to ask once more."
         case openai.APIConnectionError():
-            sentence = f"{where} cannot be reached, or broke the connection: check --base-url and that the server runs."
+            sentence = (
+                f"{where} cannot be reached or broke the connection: check --base-url and that it runs."
+            )
         case openai.APIStatusError():
             sentence = f"{where} answered with status {error.status_code}: {brief}."
         case Cut():
