@@ -5,7 +5,6 @@ What the first paint of the workbench does not need is imported where it is used
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -13,8 +12,9 @@ from pathlib import Path
 from threading import Event as Cancel
 from typing import TYPE_CHECKING, Any
 
-from rarg_tui import __version__, api_key, consent, paths
+from rarg_tui import __version__, consent, paths
 from rarg_tui.agent import profiles, strategies
+from rarg_tui.agent.hosted import DEFAULT_MODEL, OFFLINE, Hosted
 from rarg_tui.agent.profiles import Profile
 from rarg_tui.agent.strategies import Strategy
 from rarg_tui.config import Settings
@@ -32,14 +32,6 @@ if TYPE_CHECKING:
     from rarg_tui.trace import events as ev
     from rarg_tui.trace import runs
     from rarg_tui.trace.replay import Replay
-
-OFFLINE = "offline planner"
-
-#: Asked for when there is a key but no model was named: the model of the paper's main table.
-DEFAULT_MODEL = "gpt-5.4-mini"
-
-#: Where no server is named. Always said to the client, which else takes what it finds elsewhere.
-OPENAI = "https://api.openai.com/v1"
 
 #: Rankers that serve within seconds; the dense one joins when it is done.
 QUICK = ("lexical", "static")
@@ -67,6 +59,7 @@ class Workbench:
         self.corpus = Corpus(documents_of(self.directory), include, exclude)
         self.name = self.directory.resolve().name or str(self.directory)
         self._opened: list[Index] = []
+        self._hosted = Hosted(settings)
 
     @cached_property
     def index(self) -> Index:
@@ -92,7 +85,7 @@ class Workbench:
         """Raise ``RargError`` now for settings that :meth:`start` would refuse after the index is built."""
         strategies.strategy(self.settings.strategy)
         self.profile()
-        if self._model_name() != OFFLINE:
+        if self._hosted.default != OFFLINE:
             self.model()
             self._need_consent()
 
@@ -259,7 +252,7 @@ class Workbench:
     def models(self) -> list[str]:
         """What can answer: the offline planner always, a model where there is a key or a server."""
         named = [self.settings.model] if self.settings.model else []
-        if not named and self._key.value:
+        if not named and self._hosted.key.value:
             named = [DEFAULT_MODEL]
         return [OFFLINE, *(name for name in named if name != OFFLINE)]
 
@@ -274,33 +267,17 @@ class Workbench:
     def model(self, name: str = "") -> Model:
         """The model called ``name``; without a name the settings', else the one that a server or a key
         stands for, else the offline planner."""
-        settings, key = self.settings, self._key.value
-        chosen = name or self._model_name()
+        chosen = name or self._hosted.default
         if chosen == OFFLINE:
             from rarg_tui.agent.planner import OfflinePlanner
 
             return OfflinePlanner(self.index.document_frequency, self.index.documents)
-        from rarg_tui.agent.openai_model import OpenAIModel, first_model
-
-        if not key and not self._named_server:
-            raise RargError(
-                f"{chosen} needs a key or a server: set {api_key.VARIABLE}, give --base-url, "
-                "or leave --model out for the offline planner."
-            )
-        chosen = chosen or first_model(self.server, key)
-        return OpenAIModel(
-            chosen,
-            base_url=self.server,
-            api_key=key,
-            price=settings.prices.get(chosen),
-            api=settings.api,
-            reasoning_effort=settings.reasoning_effort or "",
-        )
+        return self._hosted.model(chosen)
 
     @property
     def server(self) -> str:
         """The address of the server that a model other than the offline planner is asked at."""
-        return self._named_server or OPENAI
+        return self._hosted.server
 
     def consent(self) -> None:
         """Agree that text of the corpus goes to :attr:`server`; remembered for both."""
@@ -309,20 +286,6 @@ class Workbench:
     def _need_consent(self) -> None:
         if consent.needed(self.corpus.root, self.server):
             raise consent.ConsentNeeded(self.corpus.root, self.server)
-
-    @property
-    def _named_server(self) -> str:
-        return self.settings.base_url or os.environ.get("OPENAI_BASE_URL", "").strip()
-
-    @cached_property
-    def _key(self) -> api_key.ApiKey:
-        return api_key.find(self.server)
-
-    def _model_name(self) -> str:
-        """The model when none is named; empty: the first that the server lists."""
-        if self.settings.model or self._named_server:
-            return self.settings.model or ""
-        return DEFAULT_MODEL if self._key.value else OFFLINE
 
     def _priced(self, model: str) -> bool:
         return model == OFFLINE or model in self.settings.prices

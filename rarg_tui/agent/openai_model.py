@@ -138,7 +138,11 @@ class OpenAIModel:
             self._follow(raw, reader, tell, left)
         else:
             try:
-                reader.take(json.loads(raw.http_response.read()))
+                whole = raw.http_response.read()
+            except Exception:  # what this is made of depends on what the client is made of
+                raise Cut from None
+            try:
+                reader.take(json.loads(whole))
             except ODD:
                 raise self._odd() from None
         try:
@@ -159,7 +163,7 @@ class OpenAIModel:
                     text, reasoning = reader.text, reader.reasoning
                     if len(text) + len(reasoning) > said:
                         said = len(text) + len(reasoning)
-                        tell(clean(text), clean(reasoning))
+                        tell(self._unkeyed(clean(text)), self._unkeyed(clean(reasoning)))
             except openai.APIConnectionError:
                 raise Cut from None
             except ODD:
@@ -214,7 +218,7 @@ class OpenAIModel:
 
     def _refused_part(self, error: Exception) -> str:
         """The part of the request that the server did not take, if it was one that it can do without."""
-        if getattr(error, "status_code", 0) not in (400, 404, 422):
+        if getattr(error, "status_code", 0) not in (400, 404, 422) or errors.overflows(error):
             return ""
         said = errors.all_said(error)
         return next((part for part, words in self._api.optional.items() if words.search(said)), "")

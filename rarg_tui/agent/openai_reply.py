@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: What :meth:`Reader.take` and :meth:`Reader.reading` raise for a reply of another form. The client takes
 #: any JSON for a reply: what is missing or odd shows when it is read.
-ODD = (AttributeError, TypeError, ValueError, LookupError)
+ODD = (AttributeError, TypeError, ValueError, LookupError, RecursionError)
 
 
 class EmptyReply(ModelError):

@@ -14,12 +14,12 @@ from importlib import metadata, util
 from importlib.metadata import PackageNotFoundError
 from typing import NamedTuple
 
-from rarg_tui import __version__, api_key, paths
+from rarg_tui import __version__, paths
+from rarg_tui.agent.hosted import Hosted
 from rarg_tui.cli import common
 from rarg_tui.commands import shared
 from rarg_tui.errors import RargError
 from rarg_tui.search import landlock
-from rarg_tui.workbench import Workbench
 
 _PACKAGES = (
     "textual",
@@ -76,11 +76,11 @@ def _examine(args: argparse.Namespace) -> Iterator[Finding]:
 
 def _model(args: argparse.Namespace) -> Finding:
     try:
-        server = Workbench(shared.settings(args)).server
+        hosted = Hosted(shared.settings(args))
     except RargError as error:
         return Finding("model", "optional", str(error))
-    if origin := api_key.find(server).origin:
-        return Finding("model", "ok", f"{server}, the key from {origin}")
+    if origin := hosted.key.origin:
+        return Finding("model", "ok", f"{hosted.server}, the key from {origin}")
     return Finding("model", "optional", "no key: the offline planner; or give --base-url")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from rarg_tui.agent.hosted import OFFLINE
 from rarg_tui.agent.profiles import unknown
 from rarg_tui.cli import common, place
 from rarg_tui.commands import shared
@@ -15,7 +16,7 @@ from rarg_tui.corpus.progress import Progress
 from rarg_tui.errors import RargError
 from rarg_tui.evaluation import batch, datasets
 from rarg_tui.evaluation.diagnose import Diagnosis, Row
-from rarg_tui.workbench import OFFLINE, Workbench
+from rarg_tui.workbench import Workbench
 
 _DATASET = "a directory that `rarg eval prepare` made (default: the sample corpus)"
 

@@ -40,6 +40,10 @@ class Stream:
         return b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in self.events)
 
 
+class Broken:
+    """A reply of which half arrives."""
+
+
 def delta(finish: str | None = None, **parts: Any) -> dict[str, Any]:
     """A chunk of a Chat Completions stream."""
     return {"choices": [{"index": 0, "delta": parts, "finish_reason": finish}]}
@@ -89,6 +93,8 @@ def serving(*replies: Any) -> Iterator[FakeServer]:
                 fake.stopped.wait()
             elif isinstance(reply, Stream):
                 self._stream(reply)
+            elif isinstance(reply, Broken):
+                self._send(200, completion("x"), {"Content-Length": "9999"})
             else:
                 self._send(*(reply if isinstance(reply, tuple) else (200, reply)))
 
@@ -98,9 +104,8 @@ def serving(*replies: Any) -> Iterator[FakeServer]:
         def _send(self, status: int, body: Any, headers: Mapping[str, str] | None = None) -> None:
             data = json.dumps(body).encode()
             self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            for name, value in (headers or {}).items():
+            usual = {"Content-Type": "application/json", "Content-Length": str(len(data))}
+            for name, value in (usual | dict(headers or {})).items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(data)

@@ -12,7 +12,7 @@ from rarg_tui.agent.openai_model import OpenAIModel, first_model
 from rarg_tui.config import Price
 from rarg_tui.trace.reducer import replay
 from tests.agent.asking import KEY, ask, request
-from tests.agent.fake_server import completion, serving
+from tests.agent.fake_server import Broken, completion, serving
 from tests.trace import scripted
 
 
@@ -184,6 +184,11 @@ def test_a_proxy_is_not_asked_for_a_server_on_this_machine(monkeypatch: pytest.M
     monkeypatch.delenv("NO_PROXY", raising=False)
     with serving(completion("hi")) as server:
         assert ask(server).text == "hi"
+
+
+def test_a_whole_reply_that_breaks_off() -> None:
+    with serving(Broken(), completion("Ilse.")) as server:
+        assert ask(server).text == "Ilse."
 
 
 def test_half_of_a_character_is_replaced() -> None:

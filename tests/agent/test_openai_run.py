@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from rarg_tui.agent import openai_errors
+from rarg_tui.agent.hosted import Hosted
 from rarg_tui.agent.session import Session
 from rarg_tui.config import Price, Settings
 from rarg_tui.trace import events as ev
@@ -260,10 +261,9 @@ def test_the_log_holds_no_key(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> 
         assert key.encode() not in file.read_bytes()
 
 
-def test_the_server_is_the_one_that_is_named(small_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = Workbench(Settings(corpus=small_corpus))
-    assert bench.server == "https://api.openai.com/v1"
+def test_the_server_is_the_one_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Hosted(Settings()).server == "https://api.openai.com/v1"
     # The client itself would follow this variable, and consent would be asked for another server.
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    assert bench.server == "http://127.0.0.1:9/v1"
-    bench.close()
+    assert Hosted(Settings()).server == "http://127.0.0.1:9/v1"
+    assert Hosted(Settings(base_url="http://127.0.0.1:7/v1")).server == "http://127.0.0.1:7/v1"

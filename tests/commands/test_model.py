@@ -13,9 +13,9 @@ import pytest
 
 from rarg_tui import consent
 from rarg_tui.agent import openai_errors
+from rarg_tui.agent.hosted import OFFLINE
 from rarg_tui.cli import main
 from rarg_tui.commands import doctor
-from rarg_tui.workbench import OFFLINE
 from tests import small
 from tests.agent.fake_server import FakeServer, completion, serving
 
