@@ -90,7 +90,6 @@ def as_json(state: RunState, directory: Path) -> dict[str, object]:
             "estimated": usage.estimated,
         },
         "cost_usd": usage.cost_usd,
-        "model_ms": round(sum(turn.elapsed_ms for turn in state.turns), 1),
         "ended": state.ended or "paused",
         "error": state.error or state.model_error,
     }

@@ -113,7 +113,6 @@ def test_what_a_run_took(rarg: Any, tmp_path: Path) -> None:
     assert f"200 tokens in, 40 of them cached, 20 out · {cost:.4f} USD" in err
     tokens = {"input": 200, "output": 20, "cached": 40, "reasoning": 0, "estimated": False}
     assert (data["tokens"], data["cost_usd"]) == (tokens, None)
-    assert data["model_ms"] > 0
 
 
 def test_a_fault_leaves_a_run_that_can_be_gone_on_with(rarg: Any) -> None:
