@@ -86,8 +86,7 @@ class Workbench:
         strategies.strategy(self.settings.strategy)
         self.profile()
         if self._hosted.default != OFFLINE:
-            self.model()
-            self._need_consent()
+            self._need_consent(self.model())
 
     def index_status(self) -> Mapping[str, RankerStatus]:
         return self.index.status()
@@ -116,8 +115,7 @@ class Workbench:
         chosen = strategies.strategy(strategy or self.settings.strategy)
         bounds = self.profile(profile).with_limits(limits or {})
         player = self.model(model)
-        if player.label != OFFLINE:
-            self._need_consent()
+        self._need_consent(player)
         if bounds.max_cost_usd is not None and not self._priced(player.label):
             raise RargError(
                 f"The price of {player.label} is not known, so its cost cannot be bounded: add "
@@ -174,8 +172,7 @@ class Workbench:
         if state.corpus != str(self.corpus.root):
             raise RargError(f"{loaded.directory.name} searches {state.corpus}: open it with that directory.")
         player = self.model(state.model)
-        if player.label != OFFLINE:
-            self._need_consent()
+        self._need_consent(player)
         toolbox = Toolbox(
             corpus=self.corpus,
             index=self.index,
@@ -274,18 +271,13 @@ class Workbench:
             return OfflinePlanner(self.index.document_frequency, self.index.documents)
         return self._hosted.model(chosen)
 
-    @property
-    def server(self) -> str:
-        """The address of the server that a model other than the offline planner is asked at."""
-        return self._hosted.server
-
     def consent(self) -> None:
-        """Agree that text of the corpus goes to :attr:`server`; remembered for both."""
-        consent.give(self.corpus.root, self.server)
+        """Agree that text of the corpus goes to the server of the settings; remembered for both."""
+        consent.give(self.corpus.root, self._hosted.server)
 
-    def _need_consent(self) -> None:
-        if consent.needed(self.corpus.root, self.server):
-            raise consent.ConsentNeeded(self.corpus.root, self.server)
+    def _need_consent(self, player: Model) -> None:
+        if player.server and consent.needed(self.corpus.root, player.server):
+            raise consent.ConsentNeeded(self.corpus.root, player.server)
 
     def _priced(self, model: str) -> bool:
         return model == OFFLINE or model in self.settings.prices

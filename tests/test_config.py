@@ -171,7 +171,11 @@ def test_a_key_like_no_other_gets_the_list(tmp_path: Path) -> None:
         ("[prices.m]\ninput = 1\noutput = 1\ncached = -1", 4, "prices.m.cached must be US dollars"),
         ('api = "chatt"', 1, "api must be one of chat, responses"),
         ('reasoning_effort = "most"', 1, "reasoning_effort must be one of none, minimal"),
-        ('base_url = "https://h/v1?key=1&api_key=x"', 1, "base_url must not hold a user name, password or key"),
+        (
+            'base_url = "https://h/v1?key=1&api_key=x"',
+            1,
+            "base_url must not hold a user name, password or key",
+        ),
         ("prices = 5", 1, "prices must be a table"),
         ("prices.m = 5", 1, "prices.m must be a table"),
     ],

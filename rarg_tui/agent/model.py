@@ -60,10 +60,13 @@ class Reply:
 
 
 class Model(Protocol):
-    """Something that decides the next step. ``label`` is the name people see."""
+    """Something that decides the next step. ``label`` is the name people see, ``server`` the address that
+    the conversation goes to; empty: it stays in this process."""
 
     @property
     def label(self) -> str: ...
+    @property
+    def server(self) -> str: ...
 
     def reply(self, request: Request, cancel: Event | None = None, on_text: OnText | None = None) -> Reply:
         """The next turn, the same with ``on_text`` as without. Raises :class:`ModelError`; may raise it

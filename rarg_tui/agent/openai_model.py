@@ -62,7 +62,7 @@ class OpenAIModel:
         wait: Wait = _wait,
     ) -> None:
         self.label = model
-        self._where = base_url
+        self.server = base_url
         self._api_key = api_key
         self._price = price
         self._api_name = api
@@ -173,7 +173,7 @@ class OpenAIModel:
 
     def _client(self) -> OpenAI:
         if self._connected is None:
-            self._connected = connect(self._where, self._api_key, max_retries=0)
+            self._connected = connect(self.server, self._api_key, max_retries=0)
         return self._connected
 
     def _reply(self, reading: Reading, usage: Usage) -> Reply:
@@ -225,13 +225,13 @@ class OpenAIModel:
 
     def _odd(self) -> ModelError:
         return ModelError(
-            f"{self._where} sent a reply of another form than an OpenAI server's; step again to ask "
+            f"{self.server} sent a reply of another form than an OpenAI server's; step again to ask "
             "once more, or choose another server."
         )
 
     def _explained(self, error: Exception) -> ModelError:
         return errors.explained(
-            error, where=self._where, model=self.label, api=self._api_name, key=self._api_key
+            error, where=self.server, model=self.label, api=self._api_name, key=self._api_key
         )
 
     def _without_key(self, call: ToolCall) -> ToolCall:

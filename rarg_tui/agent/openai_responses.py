@@ -25,7 +25,7 @@ _FINISH = {"max_output_tokens": "length"}
 class ResponsesApi:
     optional: ClassVar[Mapping[str, re.Pattern[str]]] = {
         # Also what is said when another account, or another model, made the items.
-        "reasoning": re.compile(r"encrypted|reasoning item", re.IGNORECASE),
+        "reasoning": re.compile(r"encrypted|reasoning item|items are not persisted", re.IGNORECASE),
         "summary": re.compile(r"summar", re.IGNORECASE),
         "stream": re.compile(r"\bstream(ing)?\b", re.IGNORECASE),
     }

@@ -71,6 +71,7 @@ class OfflinePlanner:
     """
 
     label = "offline planner"
+    server = ""
 
     def __init__(
         self,

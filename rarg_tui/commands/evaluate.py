@@ -146,6 +146,8 @@ def _outcomes(args: argparse.Namespace) -> list[batch.Outcome]:
         for question in questions:
             session = bench.start(question.text, gold=question.gold)
             session.run()
+            if session.state.model_error:
+                shared.say(args, f"{question.id}: {session.state.model_error}")
             scopes = session.state.scopes
             paths = bench.scope(session.directory, scopes[0].number).paths if scopes else []
             outcomes.append(batch.outcome(question, session.state, paths, args.most))

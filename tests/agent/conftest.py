@@ -21,6 +21,7 @@ class ScriptedModel:
     """Gives the next of its replies at each turn; an exception is raised."""
 
     label = "scripted"
+    server = ""
 
     def __init__(self, *replies: Reply | Exception) -> None:
         self.replies = list(replies)

@@ -138,6 +138,7 @@ def test_reasoning_goes_back_in_its_place_even_after_a_restart(tmp_path: Any) ->
     [
         ("Encrypted content is not supported with this model.", ["include"]),
         ("The encrypted content gAAA... could not be verified.", ["include"]),
+        ("Item with id 'rs_1' not found. Items are not persisted when `store` is false.", ["include"]),
         ("Your organization must be verified to generate reasoning summaries.", []),
     ],
 )

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from rarg_tui.agent import openai_errors
+from rarg_tui.agent import session as session_module
 from rarg_tui.agent.hosted import Hosted
 from rarg_tui.agent.session import Session
 from rarg_tui.config import Price, Settings
@@ -175,6 +176,16 @@ def test_with_five_results_left_the_run_pauses(begin: Begin) -> None:
         server.replies = [ANSWER]
         session.run()
     assert session.state.ended == "answered"
+
+
+def test_fewer_results_are_tried_so_often_and_no_more(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "OVERFLOW_TRIES", 1)
+    too_long = (400, {"error": {"message": "prompt is too long"}})
+    with serving(_tool(*[("embed_recall", '{"query": "orrery"}')] * 30), too_long) as server:
+        session = begin(server)
+        session.run()
+    assert len(session.state.compactions) == 1
+    assert "too long" in session.state.model_error
 
 
 def _results_of(sent: dict[str, Any]) -> list[str]:
