@@ -1,5 +1,5 @@
 """A run with a real model, as it was logged: Qwen2.5-Coder-1.5B-Instruct (4 bits) behind llama.cpp's
-server, which streamed. So small a model answers without calling a tool; what it says is no part of the test."""
+server, which streamed. So small a model answers without calling a tool; what it says is not tested."""
 
 from __future__ import annotations
 
