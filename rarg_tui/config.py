@@ -36,15 +36,19 @@ PRESETS = (
     "none",
 )
 POOLINGS = ("mean", "cls", "lasttoken", "max", "weightedmean", "mean_sqrt_len_tokens")
+APIS = ("chat", "responses")
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 FILE_NAME = "config.toml"
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars per million tokens."""
+    """US dollars per million tokens. ``cached`` is for input that the server had in its cache; ``None``: as
+    much as other input."""
 
     input: float
     output: float
+    cached: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,9 @@ class Settings:
     corpus: Path | None = None  #: directory to search; None: the sample corpus
     cache: Path | None = None  #: where indexes are kept; None: :func:`rarg_tui.paths.cache_dir`
     model: str | None = None  #: None: the offline planner
-    base_url: str | None = None  #: an OpenAI-compatible server; None: the client's own
+    base_url: str | None = None  #: an OpenAI-compatible server; None: OpenAI's
+    api: str = "chat"  #: one of :data:`APIS`: Chat Completions, or the Responses API
+    reasoning_effort: str | None = None  #: one of :data:`EFFORTS`; None: the server's own
     strategy: str = "rarg++"
     profile: str = "bcplus"  #: one of :data:`PROFILES`
     ranker: str = "hybrid"
@@ -164,6 +170,9 @@ class _Unfit(Exception):
         return f"{key} {self.fault}"
 
 
+_SECRET = re.compile(r"api.?key|secret|password|token", re.IGNORECASE)
+
+
 def _must_be(expected: str, value: object, *below: str) -> _Unfit:
     if isinstance(value, str):
         got = repr(value if len(value) <= 60 else value[:60] + "…")
@@ -173,7 +182,7 @@ def _must_be(expected: str, value: object, *below: str) -> _Unfit:
 
 
 def _unknown(name: str, known: Iterable[str]) -> str:
-    if re.search(r"api.?key|secret|password|token", name, re.IGNORECASE):
+    if _SECRET.search(name):
         return "does not belong in a file: put API keys in the environment, as OPENAI_API_KEY."
     return f"is no setting; {nearest(name, known)}"
 
@@ -219,8 +228,8 @@ def _address(expected: str, secret: str) -> Callable[[object], str]:
             parts = urlsplit(value) if isinstance(value, str) else None
         except ValueError:
             parts = None
-        if parts and "@" in parts.netloc:
-            raise _Unfit(f"must not hold a user name or password; put the {secret}.")
+        if parts and ("@" in parts.netloc or _SECRET.search(parts.query)):
+            raise _Unfit(f"must not hold a user name, password or key; put the {secret}.")
         if isinstance(value, str) and parts and parts.scheme in ("http", "https") and parts.netloc:
             return value
         raise _must_be(expected, value)
@@ -275,7 +284,7 @@ def _prices(value: object) -> dict[str, Price]:
 
 
 def _price(model: str, value: object) -> Price:
-    sides = ("input", "output")
+    sides = ("input", "output", "cached")
     if not isinstance(value, Mapping):
         raise _must_be("a table such as { input = 0.25, output = 2.0 }", value, model)
     for side, amount in value.items():
@@ -284,10 +293,10 @@ def _price(model: str, value: object) -> Price:
         is_number = isinstance(amount, int | float) and not isinstance(amount, bool)
         if not is_number or not math.isfinite(amount) or amount < 0:
             raise _must_be("US dollars per million tokens, 0 or more", amount, model, side)
-    for side in sides:
+    for side in sides[:2]:
         if side not in value:
             raise _Unfit(f"must give {side} too, in US dollars per million tokens.", model)
-    return Price(float(value["input"]), float(value["output"]))
+    return Price(**{side: float(amount) for side, amount in value.items()})
 
 
 def _number_in(text: str) -> object:
@@ -316,6 +325,8 @@ _KINDS = {
     "cache": _Kind(_directory),
     "model": _Kind(_text),
     "base_url": _Kind(_model_server),
+    "api": _Kind(_one_of(APIS)),
+    "reasoning_effort": _Kind(_one_of(EFFORTS)),
     "strategy": _Kind(_text),
     "profile": _Kind(_one_of(PROFILES)),
     "ranker": _Kind(_text),

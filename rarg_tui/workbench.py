@@ -5,7 +5,6 @@ What the first paint of the workbench does not need is imported where it is used
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
@@ -13,8 +12,9 @@ from pathlib import Path
 from threading import Event as Cancel
 from typing import TYPE_CHECKING, Any
 
-from rarg_tui import __version__, paths
+from rarg_tui import __version__, consent, paths
 from rarg_tui.agent import profiles, strategies
+from rarg_tui.agent.hosted import DEFAULT_MODEL, OFFLINE, Hosted
 from rarg_tui.agent.profiles import Profile
 from rarg_tui.agent.strategies import Strategy
 from rarg_tui.config import Settings
@@ -34,11 +34,6 @@ if TYPE_CHECKING:
     from rarg_tui.trace import events as ev
     from rarg_tui.trace import runs
     from rarg_tui.trace.replay import Replay
-
-OFFLINE = "offline planner"
-
-#: Asked for when there is a key but no model was named: the model of the paper's main table.
-DEFAULT_MODEL = "gpt-5.4-mini"
 
 #: Rankers that serve within seconds; the dense one joins when it is done.
 QUICK = ("lexical", "static")
@@ -71,6 +66,7 @@ class Workbench:
         self.corpus = Corpus(documents_of(self.directory), include, exclude)
         self.name = self.directory.resolve().name or str(self.directory)
         self._opened: list[Index] = []
+        self._hosted = Hosted(settings)
 
     @cached_property
     def index(self) -> Index:
@@ -111,8 +107,8 @@ class Workbench:
         self.profile()
         if chosen.reranks:
             self.reranker()
-        if self._model_name() != OFFLINE:
-            self.model()
+        if self._hosted.default != OFFLINE:
+            self._need_consent(self.model())
 
     def reranker(self) -> MatchReranker | None:
         """What reranks matches by the settings in force; ``None``: nothing does."""
@@ -134,7 +130,8 @@ class Workbench:
         limits: Mapping[str, Any] | None = None,
     ) -> Session:
         """Begin a run; empty names mean the settings'. ``limits`` take the place of the profile's own. The
-        index must be prepared."""
+        index must be prepared. Raises ``ConsentNeeded`` before the first text of the corpus goes to a server
+        that is not on this machine."""
         from rarg_tui.agent.session import Session
         from rarg_tui.agent.tools import Toolbox
         from rarg_tui.search.sandbox import find_sandbox
@@ -147,6 +144,7 @@ class Workbench:
         chosen = strategies.strategy(strategy or self.settings.strategy)
         bounds = self.profile(profile).with_limits(limits or {})
         player = self.model(model)
+        self._need_consent(player)
         if bounds.max_cost_usd is not None and not self._priced(player.label):
             raise RargError(
                 f"The price of {player.label} is not known, so its cost cannot be bounded: add "
@@ -188,7 +186,8 @@ class Workbench:
 
     def resume(self, run: str | Path) -> Session:
         """Go on with a run that has not ended, such as a fork; the index must be prepared. Raises
-        ``RargError`` when it has ended, or searched another corpus than this."""
+        ``RargError`` when it has ended, or searched another corpus than this; ``ConsentNeeded`` as
+        :meth:`start` does."""
         from rarg_tui.agent.session import Session
         from rarg_tui.agent.tools import Toolbox
         from rarg_tui.search.sandbox import find_sandbox
@@ -203,6 +202,7 @@ class Workbench:
         if state.corpus != str(self.corpus.root):
             raise RargError(f"{loaded.directory.name} searches {state.corpus}: open it with that directory.")
         player = self.model(state.model)
+        self._need_consent(player)
         toolbox = Toolbox(
             corpus=self.corpus,
             index=self.index,
@@ -281,7 +281,7 @@ class Workbench:
     def models(self) -> list[str]:
         """What can answer: the offline planner always, a model where there is a key or a server."""
         named = [self.settings.model] if self.settings.model else []
-        if not named and os.environ.get("OPENAI_API_KEY"):
+        if not named and self._hosted.key.value:
             named = [DEFAULT_MODEL]
         return [OFFLINE, *(name for name in named if name != OFFLINE)]
 
@@ -296,32 +296,20 @@ class Workbench:
     def model(self, name: str = "") -> Model:
         """The model called ``name``; without a name the settings', else the one that a server or a key
         stands for, else the offline planner."""
-        settings = self.settings
-        key = os.environ.get("OPENAI_API_KEY", "")
-        server = settings.base_url or ""
-        chosen = name or self._model_name()
+        chosen = name or self._hosted.default
         if chosen == OFFLINE:
             from rarg_tui.agent.planner import OfflinePlanner
 
             return OfflinePlanner(self.index.document_frequency, self.index.documents)
-        from rarg_tui.agent.openai_model import OpenAIModel, first_model
+        return self._hosted.model(chosen)
 
-        if not key and not server:
-            raise RargError(
-                f"{chosen} needs a key or a server: set OPENAI_API_KEY, give --base-url, "
-                "or leave --model out for the offline planner."
-            )
-        chosen = chosen or first_model(server, key)
-        price = settings.prices.get(chosen)
-        return OpenAIModel(
-            chosen, base_url=server, api_key=key, prices=(price.input, price.output) if price else None
-        )
+    def consent(self) -> None:
+        """Agree that text of the corpus goes to the server of the settings; remembered for both."""
+        consent.give(self.corpus.root, self._hosted.server)
 
-    def _model_name(self) -> str:
-        """The model when none is named; empty: the first that the server lists."""
-        if self.settings.model or self.settings.base_url:
-            return self.settings.model or ""
-        return DEFAULT_MODEL if os.environ.get("OPENAI_API_KEY") else OFFLINE
+    def _need_consent(self, player: Model) -> None:
+        if player.server and consent.needed(self.corpus.root, player.server):
+            raise consent.ConsentNeeded(self.corpus.root, player.server)
 
     def _priced(self, model: str) -> bool:
         return model == OFFLINE or model in self.settings.prices

@@ -20,7 +20,7 @@ from threading import Event as Cancel
 from typing import Any
 
 from rarg_tui.agent import planner_terms as terms
-from rarg_tui.agent.model import Reply, Request
+from rarg_tui.agent.model import OnText, Reply, Request
 from rarg_tui.agent.planner_answer import MOST_CITED, answer
 from rarg_tui.agent.planner_evidence import Evidence, Lead, Weights
 from rarg_tui.agent.planner_history import History, listing
@@ -71,6 +71,7 @@ class OfflinePlanner:
     """
 
     label = "offline planner"
+    server = ""
 
     def __init__(
         self,
@@ -83,7 +84,7 @@ class OfflinePlanner:
         self._weights = weights or Weights()
         self._bounds = bounds or Bounds()
 
-    def reply(self, request: Request, cancel: Cancel | None = None) -> Reply:
+    def reply(self, request: Request, cancel: Cancel | None = None, on_text: OnText | None = None) -> Reply:
         """The next call or calls, or the answer. Takes some ten milliseconds, so ``cancel`` is not
         looked at."""
         state = request.state

@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError
 from typing import NamedTuple
 
 from rarg_tui import __version__, paths
+from rarg_tui.agent.hosted import Hosted
 from rarg_tui.cli import common
 from rarg_tui.commands import shared
 from rarg_tui.config import Settings
@@ -72,16 +73,21 @@ def _examine(args: argparse.Namespace) -> Iterator[Finding]:
     yield _tried("devices", _devices, "pip install torch", needed=False)
     yield _landlock()
     yield _tried("bubblewrap", _bubblewrap, needed=False)
-    key = bool(os.environ.get("OPENAI_API_KEY"))
-    yield Finding(
-        "model",
-        "ok" if key else "optional",
-        "OPENAI_API_KEY is set" if key else "no key: the offline planner; or give --base-url",
-    )
+    yield _model(args)
     for name, place in (("cache", paths.cache_dir()), ("runs", paths.data_dir())):
         where, notice = paths.writable(place)
         yield Finding(name, "optional" if notice else "ok", notice or str(where))
     yield Finding("terminal", "ok" if sys.stdout.isatty() else "optional", _terminal())
+
+
+def _model(args: argparse.Namespace) -> Finding:
+    try:
+        hosted = Hosted(shared.settings(args))
+    except RargError as error:
+        return Finding("model", "optional", str(error))
+    if origin := hosted.key.origin:
+        return Finding("model", "ok", f"{hosted.server}, the key from {origin}")
+    return Finding("model", "optional", "no key: the offline planner; or give --base-url")
 
 
 def _tried(part: str, look: Callable[[], str], remedy: str = "", needed: bool = True) -> Finding:

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rarg_tui import paths
+from rarg_tui.agent.hosted import OFFLINE
 from rarg_tui.agent.profiles import unknown
 from rarg_tui.cli import Parser, common, place
 from rarg_tui.commands import shared
@@ -18,7 +19,7 @@ from rarg_tui.evaluation import batch, datasets, report
 from rarg_tui.evaluation import diagnose as diagnosis
 from rarg_tui.evaluation import prepare as preparing
 from rarg_tui.evaluation.diagnose import Diagnosis
-from rarg_tui.workbench import OFFLINE, Workbench
+from rarg_tui.workbench import Workbench
 
 _FORMS = "a folder: BEIR, TREC topics and judgements with their documents, or rarg's own form"
 _SPLIT = "which of several files of judgements in qrels/ (test)"
@@ -74,7 +75,7 @@ def _run(words: Sequence[str]) -> int:
         )
     else:
         settings = shared.settings(args)
-        who = f"{settings.strategy} · {args.model or OFFLINE} · {settings.ranker}"
+        who = f"{settings.strategy} · {args.model} · {settings.ranker}"
         shared.out(f"{total.questions} questions · {who} · {total.calls:.1f} calls a question")
         plain = f"plain top {args.most}"
         shared.out(f"gold recall of {args.most} citations  {total.cited:.3f}   {plain}  {total.plain:.3f}")
@@ -187,6 +188,7 @@ def _tell(args: argparse.Namespace, made: preparing.Prepared) -> None:
 
 
 def _outcomes(args: argparse.Namespace) -> list[batch.Outcome]:
+    args.model = args.model or OFFLINE
     # Runs by the dozen would bury those that a person wants to find again.
     with TemporaryDirectory() as runs, shared.workbench(args, runs_dir=Path(runs)) as bench:
         questions = _judged(bench, args.questions)
@@ -194,8 +196,10 @@ def _outcomes(args: argparse.Namespace) -> list[batch.Outcome]:
         bench.prepare(shared.progress(args))
         outcomes = []
         for question in questions:
-            session = bench.start(question.text, model=args.model or OFFLINE, gold=question.gold)
+            session = bench.start(question.text, gold=question.gold)
             session.run()
+            if session.state.model_error:
+                shared.say(args, f"{question.id}: {session.state.model_error}")
             scopes = session.state.scopes
             scope = bench.scope(session.directory, scopes[0].number).paths if scopes else []
             outcomes.append(batch.outcome(question, session.state, scope, args.most))

@@ -90,6 +90,13 @@ def model_options(parser: Parser) -> None:
     parser.add_argument("--strategy", metavar="S", help="rarg, rarg+ or rarg++")
     parser.add_argument("--model", metavar="M", help="a model; without a key: the offline planner")
     parser.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server")
+    parser.add_argument("--api", metavar="A", help="chat (Chat Completions) or responses")
+    parser.add_argument(
+        "--reasoning-effort", metavar="E", help="none, minimal, low, medium, high, xhigh, max"
+    )
+    parser.add_argument(
+        "--yes", action="store_true", help="agree that text of the corpus goes to the server; remembered"
+    )
 
 
 def split_dashes(words: Sequence[str]) -> tuple[list[str], list[str] | None]:
@@ -114,6 +121,8 @@ def workbench(args: argparse.Namespace, **more: Any) -> Iterator[Workbench]:
     """The workbench that a line asks for, closed when the command ends; ``more`` goes to it."""
     bench = Workbench(settings(args), **more)
     try:
+        if getattr(args, "yes", False):
+            bench.consent()
         yield bench
     finally:
         bench.close()

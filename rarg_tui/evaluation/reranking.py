@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
@@ -38,6 +39,7 @@ class Pool:
             made.append(" ".join(islice(words, length // 5))[:length])
         root = directory / "documents"
         root.mkdir()
+        self._turn = 0
         self._matches: list[Match] = []
         for first in range(0, lines, _EACH):
             path, own = f"{first}.txt", made[first : first + _EACH]
@@ -49,10 +51,13 @@ class Pool:
         self._index.build(["lexical"])
 
     def seconds(self, kind: str, model: str = "static") -> float:
-        """How long the reranker ``kind`` with ``model`` takes for the pool."""
+        """How long the reranker ``kind`` with ``model`` takes for the pool, whose lines are new each time:
+        vectors of earlier ones are remembered."""
+        self._turn += 1
+        matches = [replace(match, text=f"{match.text} {self._turn}") for match in self._matches]
         reranker = self._index.reranker(kind, model=model)
         began = perf_counter()
-        reranker.rerank(QUERY, KEYWORDS, self._matches)
+        reranker.rerank(QUERY, KEYWORDS, matches)
         return perf_counter() - began
 
     def __enter__(self) -> Self:

@@ -60,6 +60,7 @@ def _model_replied(state: RunState, event: ev.ModelReplied) -> RunState:
         usage=event.usage,
         elapsed_ms=event.elapsed_ms,
         seq=event.seq,
+        kept=event.kept,
     )
     return replace(state, turns=(*state.turns, turn), model_error="", breakpoint="")
 

@@ -13,9 +13,11 @@ from typing import Any, Protocol, cast
 
 from textual.message import Message
 
+from rarg_tui.consent import ConsentNeeded
 from rarg_tui.errors import RargError
 from rarg_tui.trace.events import Match
 from rarg_tui.ui.messages import (
+    ConsentWanted,
     DocumentLoaded,
     IndexChanged,
     JobDone,
@@ -252,6 +254,10 @@ class Bridge:
         self._pause, self._cancel = Flag(), Flag()
         self._start(job, work, group="run")
 
+    def _agreed(self, job: str, work: Callable[[], object]) -> None:
+        self.workbench.consent()
+        self._start_run(job, work)
+
     def job_done(self) -> None:
         """The handler of ``JobDone`` says that the session is free again."""
         self.running = ""
@@ -260,6 +266,9 @@ class Bridge:
         def guarded() -> None:
             try:
                 work()
+            except ConsentNeeded as error:
+                wanted = ConsentWanted(str(error.corpus), error.server, lambda: self._agreed(job, work))
+                self._host.post_message(wanted)
             except RargError as error:
                 self._host.post_message(JobFailed(job, str(error)))
             except Exception as error:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rarg_tui.agent.model import Reply, Request
+from rarg_tui.agent.model import OnText, Reply, Request
 from rarg_tui.agent.session import Session
 from rarg_tui.config import Settings
 from rarg_tui.trace.events import ToolCall
@@ -21,12 +21,13 @@ class ScriptedModel:
     """Gives the next of its replies at each turn; an exception is raised."""
 
     label = "scripted"
+    server = ""
 
     def __init__(self, *replies: Reply | Exception) -> None:
         self.replies = list(replies)
         self.requests: list[Request] = []
 
-    def reply(self, request: Request, cancel: Cancel | None = None) -> Reply:
+    def reply(self, request: Request, cancel: Cancel | None = None, on_text: OnText | None = None) -> Reply:
         self.requests.append(request)
         reply = self.replies.pop(0)
         if isinstance(reply, Exception):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rarg_tui.agent.hosted import OFFLINE
 from rarg_tui.config import Settings
 from rarg_tui.evaluation import batch
 from rarg_tui.evaluation.prepare import prepare
 from rarg_tui.paths import resource_dir
-from rarg_tui.workbench import OFFLINE, Workbench
+from rarg_tui.workbench import Workbench
 
 
 def measured(dataset: Path, strategy: str = "rarg++") -> batch.Summary:
