@@ -16,15 +16,20 @@ _given: set[Path] = set()
 
 
 class ConsentNeeded(RargError):
-    """Text of ``corpus`` would go to ``server``, and nobody has agreed to that yet."""
+    """Text of ``corpus`` would go to ``server``, and nobody has agreed to that yet. ``embeds``: not to a
+    model that answers, but to one that makes vectors. ``what`` would happen, in a sentence."""
 
-    def __init__(self, corpus: Path, base_url: str) -> None:
-        self.corpus = corpus
+    def __init__(self, corpus: Path, base_url: str, embeds: bool = False) -> None:
         self.server = server(base_url)
+        text, other = (
+            f"The question, and what the agent finds and reads in {corpus},",
+            "--model 'offline planner'",
+        )
+        if embeds:
+            text, other = f"The text of the documents in {corpus}", "no --embeddings-url"
+        self.what = f"{text} would be sent to {self.server}, which is not this machine"
         super().__init__(
-            f"The question, and what the agent finds and reads in {corpus}, would be sent to {self.server}, "
-            "which is not this machine: agree with --yes, once for this corpus and this server, or use "
-            "--model 'offline planner'."
+            f"{self.what}: agree with --yes, once for this corpus and this server, or use {other}."
         )
 
 

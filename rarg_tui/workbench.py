@@ -86,6 +86,7 @@ class Workbench:
             dense=dense_options(settings),
             milvus=milvus,
             cross_encoder=settings.cross_encoder,
+            permit=self._permit_embedding,
         )
         self._opened.append(index)
         return index
@@ -304,12 +305,20 @@ class Workbench:
         return self._hosted.model(chosen)
 
     def consent(self) -> None:
-        """Agree that text of the corpus goes to the server of the settings; remembered for both."""
-        consent.give(self.corpus.root, self._hosted.server)
+        """Agree that text of the corpus goes to the servers of the settings; remembered for both."""
+        for server in (self._hosted.server, self.settings.embeddings_url):
+            if server:
+                consent.give(self.corpus.root, server)
 
     def _need_consent(self, player: Model) -> None:
         if player.server and consent.needed(self.corpus.root, player.server):
             raise consent.ConsentNeeded(self.corpus.root, player.server)
+
+    def _permit_embedding(self) -> None:
+        """Called before text of documents goes to the server of embeddings."""
+        server = self.settings.embeddings_url
+        if server and consent.needed(self.corpus.root, server):
+            raise consent.ConsentNeeded(self.corpus.root, server, embeds=True)
 
     def _priced(self, model: str) -> bool:
         return model == OFFLINE or model in self.settings.prices

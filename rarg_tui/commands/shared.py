@@ -69,6 +69,7 @@ def dense_options(parser: Parser) -> None:
     group.add_argument("--windows", type=int, metavar="N", help="windows of a document (8); 0: all of it")
     group.add_argument("--embeddings-url", metavar="URL", help="an OpenAI-compatible server in its place")
     group.add_argument("--embeddings-model", metavar="M", help="the model that the server is asked for")
+    group.add_argument("--yes", action="store_true", help="agree that text goes to the servers; remembered")
     group.add_argument("--released-index", type=place, metavar="DIR", help="an index of the released code")
 
 
@@ -93,9 +94,6 @@ def model_options(parser: Parser) -> None:
     parser.add_argument("--api", metavar="A", help="chat (Chat Completions) or responses")
     parser.add_argument(
         "--reasoning-effort", metavar="E", help="none, minimal, low, medium, high, xhigh, max"
-    )
-    parser.add_argument(
-        "--yes", action="store_true", help="agree that text of the corpus goes to the server; remembered"
     )
 
 

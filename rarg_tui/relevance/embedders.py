@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from rarg_tui.relevance.presets import DenseOptions
@@ -28,12 +28,13 @@ class DenseModel(Embedder, Protocol):
         """One line about the model, which is tried for it. Raises ``RargError`` when it does not serve."""
 
 
-def embedder(options: DenseOptions) -> DenseModel:
-    """A server if one is named, else a model on this machine. Nothing is loaded yet."""
+def embedder(options: DenseOptions, permit: Callable[[], None] = lambda: None) -> DenseModel:
+    """A server if one is named, which is sent text of documents once ``permit`` lets it; else a model on
+    this machine. Nothing is loaded yet."""
     if options.embeddings_url is not None:
         from rarg_tui.relevance.remote import RemoteEmbedder
 
-        return RemoteEmbedder(options)
+        return RemoteEmbedder(options, permit)
     from rarg_tui.relevance.dense import DenseEmbedder
 
     return DenseEmbedder(options)

@@ -50,6 +50,7 @@ class Index:
         dense: DenseOptions,
         milvus: str | Path | None,
         cross_encoder: Path | None,
+        permit: Callable[[], None],
     ) -> None:
         from rarg_tui.relevance.cross import CrossEncoder
         from rarg_tui.relevance.embedders import embedder
@@ -63,7 +64,7 @@ class Index:
         self._table: StaticTable = StaticTable()
         self._embed = Remembered(self._table.embed)
         static = VectorRanker(StaticEmbedder(self._table), _storage("static", milvus))
-        self._dense = embedder(with_released(dense))
+        self._dense = embedder(with_released(dense), permit)
         self._cross = CrossEncoder(cross_encoder, dense.device)
         ranker: Ranker = VectorRanker(self._dense, _storage("dense", milvus))
         self._released = dense.released_index is not None
@@ -88,18 +89,20 @@ class Index:
         dense: DenseOptions | None = None,
         milvus: str | Path | None = None,
         cross_encoder: Path | None = None,
+        permit: Callable[[], None] = lambda: None,
     ) -> Self:
         """Open the index of ``corpus`` below the directory ``cache`` (default: the user's cache).
 
         ``dense`` says which model serves the dense ranker, and how (default: the packaged MiniLM). ``milvus``
         is the address of a server, or a file, that keeps the vectors (default: the index). ``cross_encoder``
-        is the model directory of the reranker ``cross``. Nothing is read or built yet.
+        is the model directory of the reranker ``cross``. ``permit`` is called before text of documents goes
+        to a server of embeddings, and raises where it must not. Nothing is read or built yet.
         """
         if cache is None:
             from rarg_tui.paths import cache_dir
 
             cache = cache_dir()
-        return cls(corpus, Path(cache), dense or DenseOptions(), milvus, cross_encoder)
+        return cls(corpus, Path(cache), dense or DenseOptions(), milvus, cross_encoder, permit)
 
     @property
     def documents(self) -> int:

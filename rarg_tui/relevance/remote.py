@@ -6,7 +6,7 @@ import ipaddress
 import json
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -50,8 +50,9 @@ class RemoteEmbedder:
     name = "dense"
     batch = 16
 
-    def __init__(self, options: DenseOptions) -> None:
+    def __init__(self, options: DenseOptions, permit: Callable[[], None] = lambda: None) -> None:
         self._options = options
+        self._permit = permit
         self._url = (options.embeddings_url or "").rstrip("/").removesuffix("/embeddings")
         self._dimension: int | None = None
         self._most = _TEXTS
@@ -76,6 +77,7 @@ class RemoteEmbedder:
         }
 
     def documents(self, contents: Sequence[Content], cancel: threading.Event | None) -> list[Embedded]:
+        self._permit()
         cut = [self._windows(clean(one.title), clean(one.text)) for one in contents]
         vectors = self._embed([text for texts, _ in cut for text in texts], cancel)
         ends = np.cumsum([len(texts) for texts, _ in cut])
@@ -92,6 +94,7 @@ class RemoteEmbedder:
     def texts(self, texts: Sequence[str], cancel: threading.Event | None = None) -> NDArray[np.float32]:
         """One unit vector for each of ``texts``, with the prefix of documents; what is longer than a window
         is seen up to there. Of a blank text, which servers refuse, a dash is sent."""
+        self._permit()
         prefix = self._recipe.document_prefix
         room = self._room(prefix) * _BYTES_PER_TOKEN
         return self._embed([prefix + (clean(text)[:room].strip() or "-") for text in texts], cancel)

@@ -254,9 +254,12 @@ class Bridge:
         self._pause, self._cancel = Flag(), Flag()
         self._start(job, work, group="run")
 
-    def _agreed(self, job: str, work: Callable[[], object]) -> None:
+    def _agreed(self, job: str, work: Callable[[], object], group: str) -> None:
         self.workbench.consent()
-        self._start_run(job, work)
+        if group == "run":
+            self._start_run(job, work)
+        else:
+            self._start(job, work, group)
 
     def job_done(self) -> None:
         """The handler of ``JobDone`` says that the session is free again."""
@@ -267,7 +270,7 @@ class Bridge:
             try:
                 work()
             except ConsentNeeded as error:
-                wanted = ConsentWanted(str(error.corpus), error.server, lambda: self._agreed(job, work))
+                wanted = ConsentWanted(error.what, error.server, lambda: self._agreed(job, work, group))
                 self._host.post_message(wanted)
             except RargError as error:
                 self._host.post_message(JobFailed(job, str(error)))

@@ -35,10 +35,10 @@ class JobFailed(Message):
 
 @dataclass
 class ConsentWanted(Message):
-    """A job would send text of the corpus to another machine. ``agreed`` notes that it may, and does the
-    job."""
+    """A job would send text of the corpus to another machine: ``what``, in a sentence. ``agreed`` notes that
+    it may, and does the job."""
 
-    corpus: str
+    what: str
     server: str
     agreed: Callable[[], None]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -158,3 +159,30 @@ def test_the_doctor_says_where_the_key_comes_from_and_not_what_it_is(
     _, more, _ = rarg("doctor")
     assert "the key from OPENAI_API_KEY in the environment" in more
     assert KEY not in out + more
+
+
+def test_no_text_goes_to_an_embeddings_server_unasked(tmp_path: Path) -> None:
+    """Not from a build, nor from reranking; --yes, or the dialog, lets it."""
+    from rarg_tui.config import Settings
+    from rarg_tui.errors import RargError
+    from rarg_tui.workbench import Workbench
+
+    settings = Settings(
+        corpus=small.write(tmp_path / "corpus"),
+        embeddings_url="https://embeddings.invalid/v1",
+        embeddings_model="m",
+    )
+    bench = Workbench(settings)
+    with pytest.raises(consent.ConsentNeeded, match="text of the documents"):
+        bench.build_dense()
+    with pytest.raises(consent.ConsentNeeded):
+        bench.index.recall("who?", ranker="dense")
+    assert consent.needed(bench.corpus.root, "https://embeddings.invalid/v1")
+    bench.consent()
+    assert not consent.needed(bench.corpus.root, "https://embeddings.invalid/v1")
+    cancel = threading.Event()
+    cancel.set()
+    with pytest.raises(RargError) as stopped:  # now it would be sent
+        bench.build_dense(cancel=cancel)
+    assert not isinstance(stopped.value, consent.ConsentNeeded)
+    bench.close()

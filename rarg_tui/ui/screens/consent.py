@@ -20,16 +20,13 @@ class Consent(Dialog[bool | None]):
         Binding("n", "dismiss(False)", "No", show=False),
     ]
 
-    def __init__(self, corpus: str, server: str) -> None:
+    def __init__(self, what: str, server: str) -> None:
         super().__init__()
-        self._corpus = corpus
+        self._what = what
         self._server = server
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box") as box:
             plain_title(box, f"Send text to {self._server}?", "y yes · n no · esc no")
-            yield PlainStatic(
-                f"The question, and what the agent finds and reads in {self._corpus}, would be sent to "
-                f"{self._server}, which is not this machine."
-            )
+            yield PlainStatic(f"{self._what}.")
             yield PlainStatic("Asked once for this corpus and this server.", classes="hint")

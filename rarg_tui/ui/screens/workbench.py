@@ -316,7 +316,7 @@ class WorkbenchScreen(Controls, inherit_bindings=False):
                 self.render_view()
             self.say(sentence)
 
-        self.app.push_screen(Consent(message.corpus, message.server), answered)
+        self.app.push_screen(Consent(message.what, message.server), answered)
 
     # -- what panes and lines post -------------------------------------------------------------
 
