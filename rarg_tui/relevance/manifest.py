@@ -26,7 +26,7 @@ from rarg_tui.corpus.progress import check
 from rarg_tui.errors import RargError
 from rarg_tui.paths import writable
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 MANIFEST = "manifest.json"
 _BLOCK = 1 << 20
