@@ -148,7 +148,7 @@ def test_a_store_is_a_file_or_a_server() -> None:
     assert load(None, {"store_uri": "https://host:19530"})[0].store_uri == "https://host:19530"
     assert "must be a file such as vectors.db, or an address" in refusal(None, {"store_uri": "vectors"})
     message = refusal(None, {"store_uri": "http://root:secret@host/x.db"})
-    assert message == "--store-uri must not hold a user name or password; put the token in MILVUS_TOKEN."
+    assert message == "--store-uri must not hold a user name, password or key; put the token in MILVUS_TOKEN."
 
 
 def test_an_unknown_key_is_named_with_its_line_and_its_nearest(tmp_path: Path) -> None:

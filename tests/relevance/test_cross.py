@@ -16,6 +16,7 @@ from rarg_tui.corpus.progress import Cancelled
 from rarg_tui.errors import MissingPart, RargError
 from rarg_tui.relevance.cross import CrossEncoder
 from rarg_tui.relevance.index import Index
+from rarg_tui.relevance.presets import DenseOptions
 from rarg_tui.trace.events import Match
 
 TEXTS = ["the owl hunts mice", "a loom", "", "owl " * 400, "torn \udcff character", "\0\x1b[31m 漢字"]
@@ -98,7 +99,7 @@ def test_the_process_may_die_and_be_stopped(encoder: CrossEncoder) -> None:
 
 
 def test_the_index_reranks_with_it(folder: Path, birds: Path, tmp_path: Path) -> None:
-    index = Index.open(Corpus(birds), tmp_path / "cache", device="cpu", cross_encoder=folder)
+    index = Index.open(Corpus(birds), tmp_path / "cache", DenseOptions(device="cpu"), cross_encoder=folder)
     pool = [Match("birds/owl.txt", n, text, position=n) for n, text in enumerate(TEXTS, 1)]
     ranked = index.reranker("cross").rerank("who hunts?", ["owl"], pool)
     index.close()
