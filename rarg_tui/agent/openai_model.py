@@ -42,7 +42,11 @@ class OpenAIModel:
         """The model's next turn. The request goes on in a thread of its own, so that ``cancel`` is heard
         at once whatever the server does; a reply that comes later is dropped."""
         conversation = context.messages(
-            request.state, request.strategy, request.profile, force_answer=request.force_answer
+            request.state,
+            request.strategy,
+            request.profile,
+            force_answer=request.force_answer,
+            best=request.best,
         )
         body: dict[str, Any] = {"model": self.label, "messages": [_sendable(each) for each in conversation]}
         if request.tools:

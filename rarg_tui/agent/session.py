@@ -18,7 +18,9 @@ from typing import Any
 from rarg_tui.agent import context
 from rarg_tui.agent.answer import cited
 from rarg_tui.agent.model import Model, ModelError, Reply, Request
-from rarg_tui.agent.tools import OnMatches, Toolbox
+from rarg_tui.agent.toolbox import Toolbox
+from rarg_tui.agent.tools.base import OnMatches
+from rarg_tui.agent.tools.retrieval import RANKED, fused
 from rarg_tui.errors import RargError
 from rarg_tui.trace import events as ev
 from rarg_tui.trace.log import RunLog
@@ -38,6 +40,7 @@ class Session:
         self._log = log
         self._model = model
         self._toolbox = toolbox
+        self._world = toolbox.world
         self._busy = Lock()
         self._subscribers: list[Callable[[ev.Event], None]] = []
         self.notices = notices
@@ -56,7 +59,12 @@ class Session:
         if self.state.ended:
             return "nothing: the run has ended"
         call = self.state.next_call
-        return f"run call {call.number}" if call else f"ask for turn {len(self.state.turns) + 1}"
+        if call:
+            return f"run call {call.number}"
+        opening = self._world.strategy.opening
+        if opening and not self.state.calls and not self.state.turns:
+            return f"{opening} for the question"
+        return f"ask for turn {len(self.state.turns) + 1}"
 
     def step(self, cancel: Cancel | None = None, on_matches: OnMatches | None = None) -> bool:
         """One half-step. False when nothing was left to do, or the model could not be asked (then
@@ -82,20 +90,20 @@ class Session:
         Raises ``RargError``, and logs nothing, when the arguments do not fit the tool.
         """
         with self._working():
-            self._toolbox.checked(tool, arguments)
-            self._execute(self._propose_by_user(tool, arguments), cancel, on_matches)
+            self._toolbox.checked(tool, arguments, by="user")
+            self._execute(self._propose_by("user", tool, arguments), cancel, on_matches)
 
     def insert(self, tool: str, arguments: Mapping[str, Any]) -> None:
         """Put a call of the user's own before the one that waits."""
         with self._working():
-            self._toolbox.checked(tool, arguments)
-            self._propose_by_user(tool, arguments)
+            self._toolbox.checked(tool, arguments, by="user")
+            self._propose_by("user", tool, arguments)
 
     def edit(self, number: int, arguments: Mapping[str, Any]) -> None:
         """Change the arguments of a call that waits; ``RargError`` when they do not fit the tool."""
         with self._working():
             call = self._waiting(number)
-            self._toolbox.checked(call.tool, arguments)
+            self._toolbox.checked(call.tool, arguments, call.by)
             self._append(ev.CallEdited(call=number, before=call.arguments, after=dict(arguments)))
 
     def skip(self, number: int, note: str = "") -> None:
@@ -120,6 +128,7 @@ class Session:
 
     def close(self) -> None:
         self._log.close()
+        self._toolbox.close()
 
     @contextmanager
     def _working(self) -> Iterator[None]:
@@ -139,29 +148,32 @@ class Session:
         return self._propose(cancel)
 
     def _propose(self, cancel: Cancel | None) -> bool:
-        state, profile = self.state, self._toolbox.profile
+        state, profile, strategy = self.state, self._world.profile, self._world.strategy
+        if strategy.opening and not state.calls and not state.turns:
+            self._propose_by("strategy", strategy.opening, {"query": state.question})
+            return True
         turn = len(state.turns) + 1
         if turn > profile.max_turns:
-            self._append(
-                ev.RunEnded(ended="turn_limit", error=f"The limit of {profile.max_turns} turns is reached.")
-            )
+            self._append(self._end_at_limit())
             return False
         if spent := self._spent():
             self._append(ev.RunEnded(ended="budget", error=spent))
             return False
         # The last turn that the limit allows has to be the answer.
         force = turn >= min(profile.force_answer_turn, profile.max_turns)
+        best = fused(self._world, state) if force and strategy.closing else ()
         self._compact(turn)
         started = perf_counter()
         try:
             reply = self._model.reply(
                 Request(
                     question=self.state.question,
-                    strategy=self._toolbox.strategy,
+                    strategy=strategy,
                     profile=profile,
-                    tools=[] if force else self._toolbox.schemas(),
+                    tools=self._schemas(force),
                     state=self.state,
                     force_answer=force,
+                    best=best,
                 ),
                 cancel,
             )
@@ -180,7 +192,7 @@ class Session:
                 elapsed_ms=round((perf_counter() - started) * 1000, 1),
             )
         )
-        if not reply.calls:
+        if not reply.calls and not strategy.closing:
             self._answer(reply)
             return False
         for wanted in reply.calls:
@@ -197,9 +209,29 @@ class Session:
             )
         return True
 
+    def _schemas(self, force: bool) -> list[dict[str, Any]]:
+        """The tools of a turn; of one that has to end the run, the tool that ends it, if there is one."""
+        closing = self._world.strategy.closing
+        if force:
+            return self._toolbox.schemas(closing) if closing else []
+        return self._toolbox.schemas()
+
+    def _end_at_limit(self) -> ev.RunEnded:
+        """Without an answer; where a tool should have ended the run, with what its searches ranked best."""
+        limit = f"The limit of {self._world.profile.max_turns} turns is reached"
+        if not self._world.strategy.closing:
+            return ev.RunEnded(ended="turn_limit", error=f"{limit}.")
+        best = tuple(fused(self._world, self.state)[:RANKED])
+        return ev.RunEnded(
+            ended="turn_limit",
+            citations=best,
+            ranking=best,
+            error=f"{limit}; the ranking is that of all searches taken together.",
+        )
+
     def _spent(self) -> str:
         """The sentence that ends a run whose budget is used up, or nothing."""
-        profile, usage = self._toolbox.profile, self.state.usage
+        profile, usage = self._world.profile, self.state.usage
         tokens = usage.input_tokens + usage.output_tokens
         if profile.max_tokens is not None and tokens >= profile.max_tokens:
             return f"The budget of {profile.max_tokens} tokens is used up ({tokens} used)."
@@ -209,8 +241,8 @@ class Session:
         return ""
 
     def _answer(self, reply: Reply) -> None:
-        documents = cited(reply.text, self._toolbox.corpus.contains)
-        ranking = self._toolbox.profile.answer_form == "ranking"
+        documents = cited(reply.text, self._world.corpus.contains)
+        ranking = self._world.profile.answer_form == "ranking"
         self._append(
             ev.RunEnded(
                 ended="answered",
@@ -221,7 +253,7 @@ class Session:
         )
 
     def _compact(self, turn: int) -> None:
-        profile = self._toolbox.profile
+        profile = self._world.profile
         before = context.estimated_tokens(self.state)
         cleared = context.to_clear(self.state, profile.keep_results)
         if before <= profile.compaction_tokens or not cleared:
@@ -243,7 +275,7 @@ class Session:
             ]
         else:
             events = self._toolbox.execute(
-                call.number, call.tool, call.arguments, self.state, cancel, on_matches
+                call.number, call.tool, call.arguments, self.state, cancel, on_matches, call.by
             )
         if cancel is not None and cancel.is_set():
             # The call goes on waiting, so that a stopped step can be taken again; one that a person
@@ -255,11 +287,11 @@ class Session:
             self._append(event)
         return True
 
-    def _propose_by_user(self, tool: str, arguments: Mapping[str, Any]) -> CallState:
+    def _propose_by(self, who: str, tool: str, arguments: Mapping[str, Any]) -> CallState:
         number = len(self.state.calls) + 1
         self._append(
             ev.CallProposed(
-                call=number, turn=len(self.state.turns), tool=tool, arguments=dict(arguments), by="user"
+                call=number, turn=len(self.state.turns), tool=tool, arguments=dict(arguments), by=who
             )
         )
         return self.state.calls[number - 1]

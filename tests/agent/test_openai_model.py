@@ -11,7 +11,6 @@ from rarg_tui.agent.model import ModelError, Reply, Request
 from rarg_tui.agent.openai_model import OpenAIModel, first_model
 from rarg_tui.agent.profiles import profile
 from rarg_tui.agent.strategies import strategy
-from rarg_tui.agent.tools import SCHEMAS
 from rarg_tui.trace.reducer import replay
 from tests.agent.fake_server import FakeServer, completion, serving
 from tests.trace import scripted
@@ -19,12 +18,15 @@ from tests.trace import scripted
 KEY = "sk-very-secret"
 
 
+TOOLS = ("embed_recall", "bash", "read")
+
+
 def request(force: bool = False) -> Request:
     return Request(
         question="Who?",
         strategy=strategy("rarg++"),
         profile=profile("bcplus"),
-        tools=[] if force else list(SCHEMAS.values()),
+        tools=[] if force else [{"type": "function", "function": {"name": name}} for name in TOOLS],
         state=replay(scripted.events()[:1]),
         force_answer=force,
     )
