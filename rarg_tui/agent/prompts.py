@@ -20,14 +20,14 @@ _SCOPES = """\
 How to search
 - Begin with embed_recall and the question in its own words. It ranks the documents by relevance and
   writes their paths, best first, to a scope file such as scope_1.txt.
-- Then search that scope with ripgrep, exactly in this form:
+- Then search that scope with bash and ripgrep, exactly in this form:
   cat scope_1.txt | xargs -d '\\n' rg -n -i "word|other word"
   Files are searched in scope order, so what comes first is most likely to matter. At most {shown} matching
   lines are shown.
 - One scope a command. Try several angles: names, dates, synonyms, parts of words. Follow the names that
   turn up from one document to the next.
 - Call embed_recall again only when the subject itself is missing from the scope.
-- Read the documents that matter before you trust a line. Do not list directories and do not search
+- Use read on the documents that matter before you trust a line. Do not list directories and do not search
   outside a scope."""
 
 _ENTRY_POINTS = """\
@@ -43,12 +43,12 @@ _RERANK_QUERY = """\
 
 _WHOLE_CORPUS = """\
 How to search
-- All documents lie in the working directory. Search them with ripgrep, such as:
+- All documents lie in the working directory. Search them with bash and ripgrep, such as:
   rg -n -i "word|other word"
   Files are searched in the order of their paths. At most {shown} matching lines are shown.
 - Use rg, not grep. Try several angles, and several searches at once: names, dates, synonyms, parts of words.
   Narrow a pattern that matches too much; follow the names that turn up from one document to the next.
-- Read the documents that matter before you trust a line."""
+- Use read on the documents that matter before you trust a line."""
 
 _WORKING_SET = """\
 How to search
@@ -57,7 +57,7 @@ How to search
 - bash and read see the working set only. Search it with ripgrep, such as: rg -n -i "word|other word"
   Give paths relative to the working directory. At most {shown} matching lines are shown.
 - When what you need is not there, search again with other words before you give up.
-- Read the documents that matter before you trust a line."""
+- Use read on the documents that matter before you trust a line."""
 
 _WORKSPACE = """\
 How to search
