@@ -6,7 +6,7 @@ A *step* is one of two half-steps: *propose* (the model's next turn is shown, no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 
 from rarg_tui.agent import context
 from rarg_tui.agent.answer import cited
+from rarg_tui.agent.breakpoints import Breakpoint
 from rarg_tui.agent.model import Model, ModelError, Reply, Request
 from rarg_tui.agent.toolbox import Toolbox
 from rarg_tui.agent.tools.base import OnMatches
@@ -44,6 +45,8 @@ class Session:
         self._busy = Lock()
         self._subscribers: list[Callable[[ev.Event], None]] = []
         self.notices = notices
+        #: What stops :meth:`run`; a single step goes on over them.
+        self.breakpoints: tuple[Breakpoint, ...] = ()
         self.state: RunState = replay(log.events)
 
     @property
@@ -73,10 +76,20 @@ class Session:
             return self._step(cancel, on_matches)
 
     def run(self, cancel: Cancel | None = None, on_matches: OnMatches | None = None) -> None:
-        """Steps until the run has ended, ``cancel`` is set, or the model fails."""
+        """Steps until the run has ended, ``cancel`` is set, the model fails, or one of
+        :attr:`breakpoints` holds; one at which the run stands already does not stop it again."""
         with self._working():
-            while not (cancel and cancel.is_set()) and self._step(cancel, on_matches):
-                pass
+            stands = bool(self.state.breakpoint)
+            while not (cancel and cancel.is_set()):
+                call = self.state.next_call
+                waiting = self.breakpoints if call is not None and not stands else ()
+                if self._breaks(one for one in waiting if call is not None and one.before(call)):
+                    return
+                before, stands = self.state, False
+                if not self._step(cancel, on_matches):
+                    return
+                if self._breaks(one for one in self.breakpoints if one.after(before, self.state)):
+                    return
 
     def manual(
         self,
@@ -228,6 +241,15 @@ class Session:
             ranking=best,
             error=f"{limit}; the ranking is that of all searches taken together.",
         )
+
+    def _breaks(self, hits: Iterable[Breakpoint]) -> bool:
+        """Log the first of the breakpoints that hold, if there is one."""
+        hit = next(iter(hits), None)
+        if hit is None or self.state.ended:
+            return False
+        number = self.state.next_call.number if self.state.next_call else len(self.state.calls)
+        self._append(ev.BreakpointHit(call=number, breakpoint=hit.text))
+        return True
 
     def _spent(self) -> str:
         """The sentence that ends a run whose budget is used up, or nothing."""
