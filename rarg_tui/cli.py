@@ -60,6 +60,8 @@ def _nearest(message: str, parser: argparse.ArgumentParser) -> str:
     if not message.startswith(marker):
         return message
     wrong = message.removeprefix(marker).split()[0]
+    if wrong.startswith("-") and "key" in wrong.split("=")[0]:
+        return "a key does not belong on a command line, which others can read: set OPENAI_API_KEY"
     known = [option for action in parser._actions for option in action.option_strings]
     near = difflib.get_close_matches(wrong.split("=")[0], known, n=1)
     return f"unknown argument {wrong}" + (f"; did you mean {near[0]}?" if near else "")

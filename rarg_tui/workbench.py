@@ -5,16 +5,16 @@ What the first paint of the workbench does not need is imported where it is used
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Event as Cancel
 from typing import TYPE_CHECKING, Any
 
-from rarg_tui import __version__, paths
+from rarg_tui import __version__, consent, paths
 from rarg_tui.agent import profiles, strategies
+from rarg_tui.agent.hosted import DEFAULT_MODEL, OFFLINE, Hosted
 from rarg_tui.agent.profiles import Profile
 from rarg_tui.agent.strategies import Strategy
 from rarg_tui.config import Settings
@@ -22,26 +22,28 @@ from rarg_tui.corpus.files import Corpus
 from rarg_tui.corpus.progress import Progress
 from rarg_tui.errors import RargError
 from rarg_tui.evaluation.datasets import Question, documents_of, is_dataset, questions_of
+from rarg_tui.relevance.presets import DenseOptions
 
 if TYPE_CHECKING:
     from rarg_tui.agent.model import Model
     from rarg_tui.agent.session import Session
     from rarg_tui.evaluation.why import Way
     from rarg_tui.relevance.index import Index, RankerStatus
+    from rarg_tui.relevance.rerank import MatchReranker
     from rarg_tui.relevance.scope import Scope
     from rarg_tui.trace import events as ev
     from rarg_tui.trace import runs
     from rarg_tui.trace.replay import Replay
 
-OFFLINE = "offline planner"
-
-#: Asked for when there is a key but no model was named: the model of the paper's main table.
-DEFAULT_MODEL = "gpt-5.4-mini"
-
 #: Rankers that serve within seconds; the dense one joins when it is done.
 QUICK = ("lexical", "static")
 
 OnProgress = Callable[[Progress], None]
+
+
+def dense_options(settings: Settings) -> DenseOptions:
+    """What the settings say about the dense ranker."""
+    return DenseOptions(**{field.name: getattr(settings, field.name) for field in fields(DenseOptions)})
 
 
 class Workbench:
@@ -64,13 +66,28 @@ class Workbench:
         self.corpus = Corpus(documents_of(self.directory), include, exclude)
         self.name = self.directory.resolve().name or str(self.directory)
         self._opened: list[Index] = []
+        self._hosted = Hosted(settings)
 
     @cached_property
     def index(self) -> Index:
         """The index; opened, and its modules imported, when it is first needed."""
         from rarg_tui.relevance.index import Index
 
-        index = Index.open(self.corpus, cache=self.settings.cache, device=self.settings.device)
+        settings = self.settings
+        milvus = settings.store_uri if settings.store == "milvus" else None
+        if settings.store == "milvus" and milvus is None:
+            raise RargError(
+                "The store milvus needs --uri: a file such as vectors.db, or a server's address such as "
+                "http://localhost:19530."
+            )
+        index = Index.open(
+            self.corpus,
+            cache=settings.cache,
+            dense=dense_options(settings),
+            milvus=milvus,
+            cross_encoder=settings.cross_encoder,
+            permit=self._permit_embedding,
+        )
         self._opened.append(index)
         return index
 
@@ -87,10 +104,19 @@ class Workbench:
 
     def check(self) -> None:
         """Raise ``RargError`` now for settings that :meth:`start` would refuse after the index is built."""
-        strategies.strategy(self.settings.strategy)
+        chosen = strategies.strategy(self.settings.strategy)
         self.profile()
-        if self._model_name() != OFFLINE:
-            self.model()
+        if chosen.reranks:
+            self.reranker()
+        if self._hosted.default != OFFLINE:
+            self._need_consent(self.model())
+
+    def reranker(self) -> MatchReranker | None:
+        """What reranks matches by the settings in force; ``None``: nothing does."""
+        settings = self.settings
+        if settings.rerank == "off":
+            return None
+        return self.index.reranker(settings.rerank, self.profile().quota, settings.match_model)
 
     def index_status(self) -> Mapping[str, RankerStatus]:
         return self.index.status()
@@ -105,7 +131,8 @@ class Workbench:
         limits: Mapping[str, Any] | None = None,
     ) -> Session:
         """Begin a run; empty names mean the settings'. ``limits`` take the place of the profile's own. The
-        index must be prepared."""
+        index must be prepared. Raises ``ConsentNeeded`` before the first text of the corpus goes to a server
+        that is not on this machine."""
         from rarg_tui.agent.session import Session
         from rarg_tui.agent.toolbox import Toolbox
         from rarg_tui.agent.tools.base import World
@@ -119,6 +146,7 @@ class Workbench:
         chosen = strategies.strategy(strategy or self.settings.strategy)
         bounds = self.profile(profile, chosen).with_limits(limits or {})
         player = self.model(model)
+        self._need_consent(player)
         if bounds.max_cost_usd is not None and not self._priced(player.label):
             raise RargError(
                 f"The price of {player.label} is not known, so its cost cannot be bounded: add "
@@ -137,6 +165,7 @@ class Workbench:
             profile=bounds,
             rankers=rankers,
             rerank=self.settings.rerank,
+            match_model=self.settings.match_model,
             directory=log.directory,
             sandbox=sandbox,
         )
@@ -159,7 +188,8 @@ class Workbench:
 
     def resume(self, run: str | Path) -> Session:
         """Go on with a run that has not ended, such as a fork; the index must be prepared. Raises
-        ``RargError`` when it has ended, or searched another corpus than this."""
+        ``RargError`` when it has ended, or searched another corpus than this; ``ConsentNeeded`` as
+        :meth:`start` does."""
         from rarg_tui.agent.session import Session
         from rarg_tui.agent.toolbox import Toolbox
         from rarg_tui.agent.tools.base import World
@@ -175,6 +205,7 @@ class Workbench:
         if state.corpus != str(self.corpus.root):
             raise RargError(f"{loaded.directory.name} searches {state.corpus}: open it with that directory.")
         player = self.model(state.model)
+        self._need_consent(player)
         world = World(
             corpus=self.corpus,
             index=self.index,
@@ -182,6 +213,7 @@ class Workbench:
             profile=profiles.profile(state.profile).with_limits(state.limits),
             rankers=state.rankers,
             rerank=state.rerank,
+            match_model=state.match_model,
             directory=loaded.directory,
             sandbox=find_sandbox(self.settings.sandbox, self.corpus.root),
         )
@@ -232,6 +264,7 @@ class Workbench:
             self.profile(),
             ranker=settings.ranker,
             rerank=settings.rerank,
+            match_model=settings.match_model,
             rerank_query=rerank_query,
         )
         return follow.way(query, rg_args, document, line)
@@ -251,7 +284,7 @@ class Workbench:
     def models(self) -> list[str]:
         """What can answer: the offline planner always, a model where there is a key or a server."""
         named = [self.settings.model] if self.settings.model else []
-        if not named and os.environ.get("OPENAI_API_KEY"):
+        if not named and self._hosted.key.value:
             named = [DEFAULT_MODEL]
         return [OFFLINE, *(name for name in named if name != OFFLINE)]
 
@@ -267,32 +300,28 @@ class Workbench:
     def model(self, name: str = "") -> Model:
         """The model called ``name``; without a name the settings', else the one that a server or a key
         stands for, else the offline planner."""
-        settings = self.settings
-        key = os.environ.get("OPENAI_API_KEY", "")
-        server = settings.base_url or ""
-        chosen = name or self._model_name()
+        chosen = name or self._hosted.default
         if chosen == OFFLINE:
             from rarg_tui.agent.planner import OfflinePlanner
 
             return OfflinePlanner(self.index.document_frequency, self.index.documents)
-        from rarg_tui.agent.openai_model import OpenAIModel, first_model
+        return self._hosted.model(chosen)
 
-        if not key and not server:
-            raise RargError(
-                f"{chosen} needs a key or a server: set OPENAI_API_KEY, give --base-url, "
-                "or leave --model out for the offline planner."
-            )
-        chosen = chosen or first_model(server, key)
-        price = settings.prices.get(chosen)
-        return OpenAIModel(
-            chosen, base_url=server, api_key=key, prices=(price.input, price.output) if price else None
-        )
+    def consent(self) -> None:
+        """Agree that text of the corpus goes to the servers of the settings; remembered for both."""
+        for server in (self._hosted.server, self.settings.embeddings_url):
+            if server:
+                consent.give(self.corpus.root, server)
 
-    def _model_name(self) -> str:
-        """The model when none is named; empty: the first that the server lists."""
-        if self.settings.model or self.settings.base_url:
-            return self.settings.model or ""
-        return DEFAULT_MODEL if os.environ.get("OPENAI_API_KEY") else OFFLINE
+    def _need_consent(self, player: Model) -> None:
+        if player.server and consent.needed(self.corpus.root, player.server):
+            raise consent.ConsentNeeded(self.corpus.root, player.server)
+
+    def _permit_embedding(self) -> None:
+        """Called before text of documents goes to the server of embeddings."""
+        server = self.settings.embeddings_url
+        if server and consent.needed(self.corpus.root, server):
+            raise consent.ConsentNeeded(self.corpus.root, server, embeds=True)
 
     def _priced(self, model: str) -> bool:
         return model == OFFLINE or model in self.settings.prices
@@ -325,6 +354,7 @@ class Workbench:
             model=model,
             rankers=rankers,
             rerank=self.settings.rerank if strategy.reranks else "off",
+            match_model=self.settings.match_model,
             limits=profile.limits(),
             corpus=str(self.corpus.root),
             corpus_name=self.name,

@@ -11,7 +11,7 @@ import pytest
 from tests import hostile
 
 _VARIABLES = ("NO_COLOR", "COLORTERM", "FORCE_COLOR")
-_PREFIXES = ("TEXTUAL", "RARG_")
+_PREFIXES = ("TEXTUAL", "RARG_", "OPENAI_")
 _REAL_DATA = "RARG_TEST_DATA"
 
 
@@ -26,6 +26,7 @@ def clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
         for kind in ("CACHE", "DATA", "CONFIG", "STATE"):
             patch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
         patch.setenv("HF_HUB_OFFLINE", "1")
+        patch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
         yield
 
 

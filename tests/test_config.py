@@ -80,7 +80,11 @@ def test_all_kinds_of_value(tmp_path: Path) -> None:
         base_url = "http://localhost:8000/v1"
         profile = "bright"
         rerank = "off"
+        match_model = "dense"
+        cross_encoder = "models/judge"
         sandbox = "bwrap"
+        store = "milvus"
+        store_uri = "vectors.db"
         quota = 0
         ascii = true
         keys = { step = "s,f8" }
@@ -95,6 +99,9 @@ def test_all_kinds_of_value(tmp_path: Path) -> None:
     assert settings.keys == {"step": "s,f8"}
     assert settings.prices == {"gpt-5.4-mini": Price(0.25, 2.0)}
     assert settings.sandbox == "bwrap"
+    assert (settings.store, settings.store_uri) == ("milvus", tmp_path / "vectors.db")
+    assert settings.match_model == "dense"
+    assert settings.cross_encoder == tmp_path / "models/judge", "relative to the file"
     assert (settings.quota, settings.ascii, settings.profile, settings.rerank) == (0, True, "bright", "off")
 
 
@@ -136,6 +143,14 @@ def test_a_bad_flag_is_named() -> None:
     assert refusal(None, {"base_url": "localhost"}).startswith("--base-url must be an address")
 
 
+def test_a_store_is_a_file_or_a_server() -> None:
+    assert load(None, {"store_uri": "here/v.db"})[0].store_uri == Path("here/v.db")
+    assert load(None, {"store_uri": "https://host:19530"})[0].store_uri == "https://host:19530"
+    assert "must be a file such as vectors.db, or an address" in refusal(None, {"store_uri": "vectors"})
+    message = refusal(None, {"store_uri": "http://root:secret@host/x.db"})
+    assert message == "--store-uri must not hold a user name or password; put the token in MILVUS_TOKEN."
+
+
 def test_an_unknown_key_is_named_with_its_line_and_its_nearest(tmp_path: Path) -> None:
     path = written(tmp_path, '# settings\npool = 5\nmodle = "x"\n')
     assert refusal(path) == f"{path}, line 3: 'modle' is no setting; did you mean model?"
@@ -168,6 +183,14 @@ def test_a_key_like_no_other_gets_the_list(tmp_path: Path) -> None:
         ('prices = { "m" = { input = -1, output = 2 } }', 1, "prices.m.input must be US dollars"),
         ("[prices.m]\ninput = inf\noutput = 1", 2, "prices.m.input must be US dollars"),
         ("[prices.m]\ninput = 1", 1, "prices.m must give output too"),
+        ("[prices.m]\ninput = 1\noutput = 1\ncached = -1", 4, "prices.m.cached must be US dollars"),
+        ('api = "chatt"', 1, "api must be one of chat, responses"),
+        ('reasoning_effort = "most"', 1, "reasoning_effort must be one of none, minimal"),
+        (
+            'base_url = "https://h/v1?key=1&api_key=x"',
+            1,
+            "base_url must not hold a user name, password or key",
+        ),
         ("prices = 5", 1, "prices must be a table"),
         ("prices.m = 5", 1, "prices.m must be a table"),
     ],

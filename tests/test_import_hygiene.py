@@ -16,7 +16,7 @@ import rarg_tui
 
 PACKAGE = Path(rarg_tui.__file__).parent
 #: Imported inside the functions that need them, never at the top of a module.
-HEAVY = {"torch", "sentence_transformers", "faiss", "openai", "tantivy"}
+HEAVY = {"torch", "sentence_transformers", "faiss", "openai", "tantivy", "pymilvus", "milvus_lite", "grpc"}
 
 
 def module_name(file: Path) -> str:

@@ -78,6 +78,17 @@ def to_clear(state: RunState, keep: int) -> tuple[int, ...]:
     return tuple(number for number in done[: max(0, len(done) - keep)] if number not in state.cleared)
 
 
+#: When a server refuses the conversation, so many results fewer are kept each time, and so many at least.
+FEWER, FEWEST = 10, 5
+
+
+def fewer_results(state: RunState, keep: int) -> tuple[int, ...]:
+    """Numbers of the calls whose results go next when the server says that the conversation is too long;
+    empty when no fewer may be kept. ``keep`` is how many the profile keeps."""
+    kept = sum(1 for call in state.calls if call.observation and call.number not in state.cleared)
+    return to_clear(state, max(FEWEST, min(keep, kept) - FEWER))
+
+
 def _id(call: CallState) -> str:
     # Servers repeat call ids across turns; ours are unique in a run.
     return f"call_{call.number}"

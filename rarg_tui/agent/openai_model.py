@@ -1,17 +1,23 @@
-"""A model behind an OpenAI-compatible server: one Chat Completions request a turn."""
+"""A model behind an OpenAI-compatible server: one request a turn, asked again where that may help."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from queue import Empty, Queue
 from threading import Event as Cancel
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any
 
-from rarg_tui.agent import context
-from rarg_tui.agent.model import ModelError, Reply, Request
+from rarg_tui import consent
+from rarg_tui.agent import openai_errors as errors
+from rarg_tui.agent.model import ModelError, OnText, Reply, Request
+from rarg_tui.agent.openai_chat import ChatApi
+from rarg_tui.agent.openai_reply import ODD, Api, Counts, Cut, EmptyReply, Reader, Reading
+from rarg_tui.agent.openai_responses import ResponsesApi
+from rarg_tui.config import Price
 from rarg_tui.corpus.decoding import clean
 from rarg_tui.trace.events import ToolCall, Usage
 from rarg_tui.trace.shape import misfit
@@ -22,158 +28,234 @@ if TYPE_CHECKING:
 #: A local server needs no key, but the client insists on one.
 NO_KEY = "none"
 
+_APIS: Mapping[str, Callable[[], Api]] = {"chat": ChatApi, "responses": ResponsesApi}
+
 _POLL_S = 0.05
+
+#: Characters a token, where no server counted: a usual estimate for English text.
+_CHARACTERS_PER_TOKEN = 4
+
+#: A shorter key is a word that local servers are content with, and may stand in any text.
+_SECRET = 16
+
+#: ``wait(seconds, cancel)``: True as soon as ``cancel`` is set.
+Wait = Callable[[float, Cancel | None], bool]
+
+
+def _wait(seconds: float, cancel: Cancel | None) -> bool:
+    return (cancel or Cancel()).wait(seconds)
 
 
 class OpenAIModel:
-    """Asks ``model`` at ``base_url`` (empty: OpenAI). ``prices`` are dollars for a million input and
-    output tokens, ``None`` when they are not known."""
+    """Asks ``model`` at ``base_url`` by ``api``, ``chat`` or ``responses``. Without
+    ``price`` costs are not known. ``reasoning_effort`` empty: the server's own."""
 
     def __init__(
-        self, model: str, *, base_url: str = "", api_key: str = "", prices: tuple[float, float] | None = None
+        self,
+        model: str,
+        *,
+        base_url: str,
+        api_key: str = "",
+        price: Price | None = None,
+        api: str = "chat",
+        reasoning_effort: str = "",
+        wait: Wait = _wait,
     ) -> None:
         self.label = model
-        self._base_url = base_url
+        self.server = base_url
         self._api_key = api_key
-        self._prices = prices
+        self._price = price
+        self._api_name = api
+        self._api = _APIS[api]()
+        self._effort = reasoning_effort
+        self._wait = wait
+        self._refused: set[str] = set()
         self._connected: OpenAI | None = None
 
-    def reply(self, request: Request, cancel: Cancel | None = None) -> Reply:
-        """The model's next turn. The request goes on in a thread of its own, so that ``cancel`` is heard
-        at once whatever the server does; a reply that comes later is dropped."""
-        conversation = context.messages(
-            request.state,
-            request.strategy,
-            request.profile,
-            force_answer=request.force_answer,
-            best=request.best,
-        )
-        body: dict[str, Any] = {"model": self.label, "messages": [_sendable(each) for each in conversation]}
-        if request.tools:
-            body["tools"] = list(request.tools)
-        outcome: Queue[Any] = Queue()
+    def reply(self, request: Request, cancel: Cancel | None = None, on_text: OnText | None = None) -> Reply:
+        """The model's next turn. What a server does not take is left out from then on; a busy or broken
+        server is asked again, a few times and after a while."""
+        tries, cut, wasted = 0, False, Usage(cost_usd=0.0)
+        while True:
+            # A stream without an end may be this server's way: the whole reply then comes at once.
+            without = self._refused | ({"stream"} if cut else set())
+            body = self._api.body(self.label, self._effort, request, without)
+            try:
+                reading = self._asked(body, cancel, on_text)
+                usage = self._usage(reading, body).plus(wasted)
+                if reading.text.strip() or reading.calls:
+                    return self._reply(reading, usage)
+                wasted = usage
+                raise self._empty(reading)
+            except Exception as error:
+                part = self._refused_part(error)
+                if part and part not in without:
+                    self._refused.add(part)
+                    continue
+                tries += 1
+                cut = cut or isinstance(error, Cut)
+                pause = errors.pause(error, tries)
+                if pause is None:
+                    raise self._explained(error) from None
+            if self._wait(pause, cancel):
+                raise _not_waited_for()
+
+    def _asked(self, body: Mapping[str, Any], cancel: Cancel | None, on_text: OnText | None) -> Reading:
+        """One request, in a thread of its own, so that ``cancel`` is heard at once whatever the server
+        does; a reply that comes later is dropped."""
+        news: Queue[Any] = Queue()
+        left = Cancel()
 
         def ask() -> None:
             try:
-                outcome.put(self._client().chat.completions.create(**body))
+                news.put(self._exchange(body, lambda *parts: news.put(parts), left))
             except Exception as error:  # handed over to the waiting thread, which sorts it out
-                outcome.put(error)
+                news.put(error)
 
         Thread(target=ask, daemon=True, name="model").start()
-        while True:
-            try:
-                answer = outcome.get(timeout=_POLL_S)
-            except Empty:
+        try:
+            while True:
                 if cancel is not None and cancel.is_set():
-                    raise ModelError("The model's reply was not waited for.") from None
-                continue
-            if isinstance(answer, Exception):
-                raise ModelError(self._explained(answer)) from None
+                    raise _not_waited_for()
+                try:
+                    item = news.get(timeout=_POLL_S)
+                except Empty:
+                    continue
+                if isinstance(item, Exception):
+                    raise item
+                if isinstance(item, Reading):
+                    return item
+                if on_text is not None:
+                    on_text(*item)
+        finally:
+            left.set()
+
+    def _exchange(self, body: Mapping[str, Any], tell: OnText, left: Cancel) -> Reading:
+        raw = self._api.send(self._client(), body)
+        reader = self._api.reader()
+        # A server that does not stream ignores that it was asked to.
+        if body.get("stream") and "json" not in raw.headers.get("content-type", ""):
+            self._follow(raw, reader, tell, left)
+        else:
             try:
-                return _sound(self._read(answer))
-            except (AttributeError, TypeError, ValueError, LookupError):
-                # The client takes any JSON for a reply: what is missing or odd shows when it is read.
-                raise ModelError(
-                    f"{self._where} sent a reply of another form than an OpenAI server's; step again to ask "
-                    "once more, or choose another server."
-                ) from None
+                whole = raw.http_response.read()
+            except Exception:  # what this is made of depends on what the client is made of
+                raise Cut from None
+            try:
+                reader.take(json.loads(whole))
+            except ODD:
+                raise self._odd() from None
+        try:
+            return self._sound(reader.reading())
+        except ODD:
+            raise self._odd() from None
+
+    def _follow(self, raw: Any, reader: Reader, tell: OnText, left: Cancel) -> None:
+        import openai
+
+        said = 0
+        with raw.parse(to=openai.Stream[object]) as events:
+            try:
+                for event in events:
+                    if left.is_set():
+                        return
+                    reader.take(event)
+                    text, reasoning = reader.text, reader.reasoning
+                    if len(text) + len(reasoning) > said:
+                        said = len(text) + len(reasoning)
+                        tell(self._unkeyed(clean(text)), self._unkeyed(clean(reasoning)))
+            except openai.APIConnectionError:
+                raise Cut from None
+            except ODD:
+                raise self._odd() from None
+        if not reader.complete:
+            raise Cut
 
     def _client(self) -> OpenAI:
         if self._connected is None:
-            from openai import OpenAI
-
-            self._connected = OpenAI(api_key=self._api_key or NO_KEY, base_url=self._base_url or None)
+            self._connected = connect(self.server, self._api_key, max_retries=0)
         return self._connected
 
-    def _read(self, completion: Any) -> Reply:
-        if not getattr(completion, "choices", None):
-            raise ModelError(f"{self._where} sent a reply without choices; step again to ask once more.")
-        message = completion.choices[0].message
-        wanted = [item for item in message.tool_calls or () if item.type == "function"]
-        calls = tuple(_call(item.id, item.function) for item in wanted)
-        text = message.content or ""
-        if not text.strip() and not calls:
-            raise ModelError(f"{self.label} sent an empty reply; step again to ask once more.")
-        reasoning = getattr(message, "reasoning_content", None) or ""
-        return Reply(text=text, reasoning=reasoning, calls=calls, usage=self._usage(completion.usage))
+    def _reply(self, reading: Reading, usage: Usage) -> Reply:
+        return Reply(reading.text, reading.reasoning, reading.calls, usage, reading.kept)
 
-    def _usage(self, usage: Any) -> Usage:
-        counts = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
-        if not all(isinstance(count, int) for count in counts):
-            return Usage(estimated=True)
-        cached = getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None)
-        reasoning = getattr(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", None)
-        cost = None
-        if self._prices is not None:
-            cost = (usage.prompt_tokens * self._prices[0] + usage.completion_tokens * self._prices[1]) / 1e6
+    def _sound(self, reading: Reading) -> Reading:
+        """``reading`` with text that can be written anywhere, and without the key; ``ValueError`` when a
+        part is of a wrong type."""
+        if misfit(reading):
+            raise ValueError(f"odd {misfit(reading)}")
+        return replace(
+            reading,
+            text=self._unkeyed(clean(reading.text)),
+            reasoning=self._unkeyed(clean(reading.reasoning)),
+            calls=tuple(self._without_key(call) for call in reading.calls),
+        )
+
+    def _usage(self, reading: Reading, body: Mapping[str, Any]) -> Usage:
+        counts = reading.counts or _estimated(reading, body)
         return Usage(
-            input_tokens=usage.prompt_tokens,
-            output_tokens=usage.completion_tokens,
-            cached_tokens=cached or 0,
-            reasoning_tokens=reasoning or 0,
-            cost_usd=cost,
+            input_tokens=counts.input,
+            output_tokens=counts.output,
+            cached_tokens=counts.cached,
+            reasoning_tokens=counts.reasoning,
+            cost_usd=None if self._price is None else _cost(counts, self._price),
+            estimated=reading.counts is None,
         )
 
-    @property
-    def _where(self) -> str:
-        return self._base_url or "OpenAI"
-
-    def _explained(self, error: Exception) -> str:
-        """One sentence that says what happened and what to do; never the key."""
-        import openai
-
-        match error:
-            case openai.AuthenticationError():
-                return f"{self._where} refused the key: set OPENAI_API_KEY to a valid one."
-            case openai.NotFoundError():
-                return f"{self._where} has no model {self.label!r}: choose another with --model."
-            case openai.RateLimitError():
-                return f"{self._where} asks to wait (rate limit or quota): step again later."
-            case openai.APITimeoutError():
-                return f"{self._where} did not answer in time: step again to ask once more."
-            case openai.APIConnectionError():
-                return f"{self._where} cannot be reached: check --base-url and that the server runs."
-            case openai.APIStatusError():
-                detail = self._masked(str(error.message))
-                return f"{self._where} answered with status {error.status_code}: {detail[:300]}"
+    def _empty(self, reading: Reading) -> ModelError:
+        match reading.finish:
+            case "length":
+                why = "reached its limit of output before it answered: let the server write more"
+            case "content_filter":
+                why = "was stopped by the server's content filter: ask in other words"
+            case "model_context_window_exceeded":
+                return self._explained(ValueError(reading.finish))
+            case _ if reading.reasoning.strip():
+                why = "sent reasoning alone, no answer and no call: step again to ask once more"
             case _:
-                return f"The model's reply could not be read: {self._masked(str(error))[:300]}"
+                why = "sent an empty reply: step again to ask once more"
+        return EmptyReply(f"{self.label} {why}.")
 
-    def _masked(self, text: str) -> str:
-        return text.replace(self._api_key, "[key]") if self._api_key else text
+    def _refused_part(self, error: Exception) -> str:
+        """The part of the request that the server did not take, if it was one that it can do without."""
+        if getattr(error, "status_code", 0) not in (400, 404, 422) or errors.overflows(error):
+            return ""
+        said = errors.all_said(error)
+        return next((part for part, words in self._api.optional.items() if words.search(said)), "")
 
-
-def _sendable(message: dict[str, Any]) -> dict[str, Any]:
-    """A path that is not UTF-8 cannot travel; its bad bytes are replaced."""
-    return {key: clean(value) if isinstance(value, str) else value for key, value in message.items()}
-
-
-def _sound(reply: Reply) -> Reply:
-    """``reply`` with text that can be written anywhere; ``ValueError`` when a part is of a wrong type."""
-    if misfit(reply):
-        raise ValueError(f"odd {misfit(reply)}")
-    return replace(reply, text=clean(reply.text), reasoning=clean(reply.reasoning))
-
-
-def _call(given_id: Any, function: Any) -> ToolCall:
-    call_id = given_id if isinstance(given_id, str) else ""
-    name, raw = clean(function.name), clean(function.arguments or "{}")
-    try:
-        arguments = json.loads(raw, parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
-        return ToolCall(
-            call_id, name, None, raw, f"The arguments are not valid JSON ({error}); send them again."
+    def _odd(self) -> ModelError:
+        return ModelError(
+            f"{self.server} sent a reply of another form than an OpenAI server's; step again to ask "
+            "once more, or choose another server."
         )
-    if not isinstance(arguments, Mapping):
-        return ToolCall(call_id, name, None, raw, "The arguments are no JSON object; send them again.")
-    call = ToolCall(call_id, name, dict(arguments), raw)
-    if misfit(call) == "arguments":
-        return replace(call, arguments=None, error="The arguments are nested too deeply; send them again.")
-    return call
+
+    def _explained(self, error: Exception) -> ModelError:
+        return errors.explained(
+            error, where=self.server, model=self.label, api=self._api_name, key=self._api_key
+        )
+
+    def _without_key(self, call: ToolCall) -> ToolCall:
+        if self._unkeyed(call.raw) == call.raw:
+            return call
+        return replace(call, arguments=None, raw=self._unkeyed(call.raw), error="The arguments hold the key.")
+
+    def _unkeyed(self, text: str) -> str:
+        return text.replace(self._api_key, "[key]") if len(self._api_key) >= _SECRET else text
 
 
-def _no_number(constant: str) -> Never:
-    raise ValueError(f"{constant} is no JSON")
+def connect(base_url: str, api_key: str, **options: Any) -> OpenAI:
+    """A client of the server; a proxy of the environment stands between us and other machines only."""
+    import openai
+
+    direct = _direct() if consent.is_local(base_url) else None
+    return openai.OpenAI(api_key=api_key or NO_KEY, base_url=base_url, http_client=direct, **options)
+
+
+@cache
+def _direct() -> Any:
+    import openai
+
+    return openai.DefaultHttpxClient(trust_env=False)
 
 
 def first_model(base_url: str, api_key: str = "") -> str:
@@ -181,9 +263,26 @@ def first_model(base_url: str, api_key: str = "") -> str:
     import openai
 
     try:
-        client = openai.OpenAI(api_key=api_key or NO_KEY, base_url=base_url, timeout=10, max_retries=0)
+        client = connect(base_url, api_key, timeout=10, max_retries=0)
         return str(client.models.list().data[0].id)
     except (openai.OpenAIError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
         raise ModelError(
             f"{base_url} lists no models: check --base-url and the server, or name a model with --model."
         ) from None
+
+
+def _not_waited_for() -> ModelError:
+    return ModelError("The model's reply was not waited for.")
+
+
+def _estimated(reading: Reading, body: Mapping[str, Any]) -> Counts:
+    sent = body.get("messages") or body.get("input")
+    came = len(reading.text) + len(reading.reasoning) + sum(len(call.raw) for call in reading.calls)
+    size = len(json.dumps([sent, body.get("instructions"), body.get("tools")], ensure_ascii=False))
+    return Counts(size // _CHARACTERS_PER_TOKEN, came // _CHARACTERS_PER_TOKEN)
+
+
+def _cost(counts: Counts, price: Price) -> float:
+    cached = price.input if price.cached is None else price.cached
+    fresh = counts.input - counts.cached
+    return (fresh * price.input + counts.cached * cached + counts.output * price.output) / 1e6

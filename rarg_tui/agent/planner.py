@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from threading import Event as Cancel
 
 from rarg_tui.agent import planner_terms as terms
-from rarg_tui.agent.model import Reply, Request
+from rarg_tui.agent.model import OnText, Reply, Request
 from rarg_tui.agent.planner_answer import answer
 from rarg_tui.agent.planner_evidence import Evidence, Lead, Weights
 from rarg_tui.agent.planner_history import History
@@ -69,6 +69,7 @@ class OfflinePlanner:
     """
 
     label = "offline planner"
+    server = ""
 
     def __init__(
         self,
@@ -81,7 +82,7 @@ class OfflinePlanner:
         self._weights = weights or Weights()
         self._bounds = bounds or Bounds()
 
-    def reply(self, request: Request, cancel: Cancel | None = None) -> Reply:
+    def reply(self, request: Request, cancel: Cancel | None = None, on_text: OnText | None = None) -> Reply:
         """The next call or calls, or the answer. Takes some ten milliseconds, so ``cancel`` is not
         looked at."""
         state = request.state

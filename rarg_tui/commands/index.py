@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from rarg_tui.cli import common
 from rarg_tui.commands import shared
 from rarg_tui.errors import RargError
-from rarg_tui.workbench import QUICK
+from rarg_tui.workbench import QUICK, Workbench
 
 
 def index(words: Sequence[str]) -> int:
@@ -17,11 +19,15 @@ def index(words: Sequence[str]) -> int:
     parser.add_argument(
         "--ranker", metavar="R", help="build only this ranker's part: lexical, static, dense, a+b"
     )
-    parser.add_argument("--device", metavar="D", help="cpu, cuda or mps")
+    shared.store_options(parser)
     parser.add_argument("--status", action="store_true", help="say what is there, build nothing")
     parser.add_argument(
         "--check", action="store_true", help="as --status; exit code 1 when not all is current"
     )
+    parser.add_argument(
+        "--seen", action="store_true", help="the documents seen only in part, least seen first; build nothing"
+    )
+    shared.dense_options(parser)
     args = parser.parse_args(words)
     names = _named(args.ranker)
     with shared.workbench(args, include=args.include, exclude=args.exclude) as bench:
@@ -29,7 +35,10 @@ def index(words: Sequence[str]) -> int:
         for problem in listing.problems:
             shared.say(args, f"left out: {problem.path}: {problem.reason}")
         bench.corpus.require_documents()
+        if args.seen:
+            return _seen(args, bench, names)
         if not (args.status or args.check):
+            shared.say_destination(args, bench, names)
             bench.index.build(names, shared.progress(args))
         status = {name: state for name, state in bench.index_status().items() if name in names}
         if args.json:
@@ -58,6 +67,19 @@ def index(words: Sequence[str]) -> int:
             for name, state in status.items():
                 shared.out(f"  {name:8} {'ready' if state.ready else '–':5}  {state.error or state.detail}")
         return 0 if all(state.ready for state in status.values()) or not args.check else 1
+
+
+def _seen(args: argparse.Namespace, bench: Workbench, names: Sequence[str]) -> int:
+    """Each ranker's documents that it has seen only in part."""
+    found = {name: bench.index.partly_seen(name) for name in names}
+    if args.json:
+        shared.out_json({name: [asdict(one) for one in part] for name, part in found.items()})
+    else:
+        for name, part in found.items():
+            shared.say(args, f"{name}: {len(part)} documents seen in part")
+            for one in part:
+                shared.out(f"{name:8} {one.seen:>10} of {one.total:>10}  {one.path}")
+    return 0
 
 
 def _named(ranker: str | None) -> tuple[str, ...]:

@@ -52,19 +52,18 @@ def started(args: argparse.Namespace, bench: Workbench, question: str) -> Sessio
 
 
 def finish(args: argparse.Namespace, bench: Workbench, session: Session) -> int:
-    """Run to the end, print the outcome; 0 when there is an answer, else 1."""
+    """Run to the end, or to a fault that pauses it; print the outcome. 0 when there is an answer, else 1."""
     session.run()
     state = session.state
-    if not state.ended:
-        session.end("failed", state.model_error)
-        state = session.state
     place = bench.keep(session)
     if args.json:
         shared.out_json(as_json(state, place))
     else:
-        shared.out(state.answer or f"No answer: {state.error or state.ended}")
-        shared.say(args, f"model: {state.model} · {len(state.turns)} turns · {len(state.calls)} calls")
+        shared.out(state.answer or f"No answer: {state.error or state.model_error or state.ended}")
+        shared.say(args, _spent(state))
         shared.say(args, f"run: {place}")
+        if not state.ended:
+            shared.say(args, f"The run is paused: `rarg open --run {place.name}` goes on with it.")
     return 0 if state.ended == "answered" and state.citations else 1
 
 
@@ -83,11 +82,30 @@ def as_json(state: RunState, directory: Path) -> dict[str, object]:
         "ranking": list(state.ranking),
         "turns": len(state.turns),
         "calls": len(state.calls),
-        "tokens": {"input": usage.input_tokens, "output": usage.output_tokens},
+        "tokens": {
+            "input": usage.input_tokens,
+            "output": usage.output_tokens,
+            "cached": usage.cached_tokens,
+            "reasoning": usage.reasoning_tokens,
+            "estimated": usage.estimated,
+        },
         "cost_usd": usage.cost_usd,
-        "ended": state.ended,
-        "error": state.error,
+        "ended": state.ended or "paused",
+        "error": state.error or state.model_error,
     }
+
+
+def _spent(state: RunState) -> str:
+    """Who answered, and what that took."""
+    words = [f"model: {state.model}", f"{len(state.turns)} turns", f"{len(state.calls)} calls"]
+    usage = state.usage
+    if usage.input_tokens or usage.output_tokens:
+        about = "about " if usage.estimated else ""
+        cached = f", {usage.cached_tokens} of them cached" if usage.cached_tokens else ""
+        words.append(f"{about}{usage.input_tokens} tokens in{cached}, {usage.output_tokens} out")
+        cost = usage.cost_usd
+        words.append("cost unknown" if cost is None else f"{about}{cost:.4f} USD")
+    return " · ".join(words)
 
 
 def _narrated(event: ev.Event) -> str:

@@ -15,6 +15,7 @@ from rarg_tui.agent.strategies import strategy
 from rarg_tui.cli import common, place
 from rarg_tui.commands import shared
 from rarg_tui.errors import RargError
+from rarg_tui.relevance.rerank_query import FALLBACK
 from rarg_tui.relevance.scope import Scope
 from rarg_tui.search import shell as bash
 from rarg_tui.search.grep import grep as search
@@ -76,8 +77,6 @@ def grep(words: Sequence[str]) -> int:
                 shared.say(args, raw.message)
             return _FOUND[raw.state]
         profile = bench.profile()
-        settings = bench.settings
-        ranks = bool(query or args.rerank_query) and settings.rerank != "off"
         result = search(
             bench.corpus.root,
             paths,
@@ -85,9 +84,11 @@ def grep(words: Sequence[str]) -> int:
             scope_query=query,
             ranked=not args.all,
             limits=bash.ShellLimits(pool=profile.pool, shown=profile.shown, line_length=profile.line_length),
-            reorder=bench.index.reranker(settings.rerank, profile.quota) if ranks else None,
+            reorder=bench.reranker() if query or args.rerank_query else None,
             rerank_query=args.rerank_query or "",
         )
+        if result.reranked and bench.settings.rerank == "generative" and not args.rerank_query:
+            shared.say(args, f"{FALLBACK}; --rerank-query gives it.")
         if args.json:
             shared.out_json(
                 {
@@ -145,7 +146,7 @@ def shell(words: Sequence[str]) -> int:
                 limits=bash.ShellLimits(
                     pool=profile.pool, shown=profile.shown, line_length=profile.line_length
                 ),
-                reorder=bench.index.reranker(bench.settings.rerank, profile.quota) if rules.reranks else None,
+                reorder=bench.reranker() if rules.reranks else None,
                 whole_corpus=rules.whole_corpus,
                 paths=bench.corpus.paths,
                 sandbox=find_sandbox(bench.settings.sandbox, bench.corpus.root),
@@ -175,6 +176,7 @@ def _recalled(args: argparse.Namespace, bench: Workbench, query: str, top: int) 
     if not query.strip():
         raise RargError("The query is empty: say what to look for.")
     bench.prepare(shared.progress(args))
+    shared.say_destination(args, bench, bench.settings.ranker.split("+"))
     scope = bench.index.recall(query, top=top, ranker=bench.settings.ranker)
     shared.say_rankers(args, bench, scope.rankers)
     return scope

@@ -13,6 +13,7 @@ from rarg_tui import paths
 from rarg_tui.cli import common
 from rarg_tui.commands import shared
 from rarg_tui.evaluation.datasets import documents_of
+from rarg_tui.evaluation.prepare import ABOUT, FOLDER
 
 
 def config(words: Sequence[str]) -> int:
@@ -33,7 +34,7 @@ def config(words: Sequence[str]) -> int:
         shared.out_json({name: {"value": value, "from": origins[name]} for name, value in rows.items()})
     else:
         for name, value in rows.items():
-            shared.out(f"{name:10} {'–' if value is None else value}    ({origins[name]})")
+            shared.out(f"{name:13} {'–' if value is None else value}    ({origins[name]})")
     return 0
 
 
@@ -41,16 +42,19 @@ def cache(words: Sequence[str]) -> int:
     parser = common("cache")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="what is stored, with sizes (default)")
-    what.add_argument("--drop", action="store_true", help="delete the indexes, with -C that of DIR alone")
+    what.add_argument("--drop", action="store_true", help="delete it, with -C that of DIR alone")
     args = parser.parse_args(words)
     found, _ = configuration.load(args.config, vars(args))
-    place = (found.cache or paths.cache_dir()) / "index"
-    # Only what is marked as an index: --cache may name a directory that holds other things too.
-    entries = sorted({mark.parent for mark in place.glob("*/*.current")})
+    place = found.cache or paths.cache_dir()
+    # Only what is marked as ours: --cache may name a directory that holds other things too.
+    indexes = {mark.parent: _corpus_of(mark.parent) for mark in place.glob("index/*/*.current")}
+    written = {mark.parent: _source_of(mark) for mark in place.glob(f"{FOLDER}/*/*/{ABOUT}")}
+    entries = sorted([*indexes, *written])
+    corpora = {**indexes, **written}
     if args.corpus:
-        root = str(documents_of(args.corpus.expanduser().resolve()))
-        entries = [entry for entry in entries if _corpus_of(entry) == root]
-    rows = [{"path": str(entry), "corpus": _corpus_of(entry), "bytes": _size(entry)} for entry in entries]
+        whole = args.corpus.expanduser().resolve()
+        entries = [entry for entry in entries if corpora[entry] in (str(documents_of(whole)), str(whole))]
+    rows = [{"path": str(entry), "corpus": corpora[entry], "bytes": _size(entry)} for entry in entries]
     if args.drop:
         for entry in entries:
             shutil.rmtree(entry)
@@ -71,6 +75,14 @@ def _corpus_of(index: Path) -> str:
         except (OSError, ValueError, KeyError, TypeError):
             continue
     return ""
+
+
+def _source_of(about: Path) -> str:
+    """What a data set that was written out was made from; empty when that cannot be read."""
+    try:
+        return str(json.loads(about.read_bytes())["source"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
 
 
 def _size(directory: Path) -> int:

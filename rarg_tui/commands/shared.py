@@ -14,7 +14,7 @@ from typing import Any
 
 from rarg_tui import config
 from rarg_tui.agent import strategies
-from rarg_tui.cli import Parser
+from rarg_tui.cli import Parser, place
 from rarg_tui.config import Settings
 from rarg_tui.corpus.progress import Progress
 from rarg_tui.ui.safe_text import safe, safe_lines
@@ -34,13 +34,57 @@ def relevance_options(parser: Parser) -> None:
     parser.add_argument(
         "--ranker", metavar="R", help="lexical, static, dense, hybrid or a+b; what is named is waited for"
     )
-    parser.add_argument("--rerank", metavar="R", help="fused, paper, or off")
+    parser.add_argument("--rerank", metavar="R", help="fused, paper, generative, cross, or off")
+    parser.add_argument("--match-model", metavar="M", help="static or dense: what lines are compared by")
     parser.add_argument("--quota", type=int, metavar="N", help="lines of a document in a round; 0: no quota")
     parser.add_argument("--pool", type=int, metavar="M", help="matches collected (500)")
     parser.add_argument("--show", type=int, metavar="m", help="matches shown (30; 60 with --profile bright)")
     parser.add_argument("--profile", metavar="P", help="bcplus (answer) or bright (rank documents)")
     parser.add_argument("--as-published", action="store_true", help="the ranker and reranker of the paper")
-    parser.add_argument("--device", metavar="D", help="cpu, cuda or mps")
+    store_options(parser)
+    dense_options(parser)
+
+
+def store_options(parser: Parser) -> None:
+    """The options that say where vectors are kept."""
+    parser.add_argument("--store", metavar="S", help="where vectors are kept: faiss (files) or milvus")
+    parser.add_argument(
+        "--uri",
+        "--store-uri",
+        dest="store_uri",
+        metavar="U",
+        help="of milvus: a server, or a file such as v.db",
+    )
+
+
+def dense_options(parser: Parser) -> None:
+    """The options of the dense ranker: those of the settings with these names."""
+    group = parser.add_argument_group("the dense ranker's model")
+    group.add_argument("--device", metavar="D", help="cpu, cuda or mps")
+    group.add_argument("--dense-model", metavar="M", help="directory or cached name (default: the packaged)")
+    group.add_argument("--dense-preset", metavar="P", help="qwen3, e5, bge, …: prefixes, pooling, length")
+    group.add_argument("--query-prefix", metavar="TEXT", help="in front of each query")
+    group.add_argument("--document-prefix", metavar="TEXT", help="in front of each document")
+    group.add_argument("--pooling", metavar="P", help="mean, cls, lasttoken, …")
+    group.add_argument("--max-length", type=int, metavar="N", help="tokens of a window")
+    group.add_argument("--windows", type=int, metavar="N", help="windows of a document (8); 0: all of it")
+    group.add_argument("--embeddings-url", metavar="URL", help="an OpenAI-compatible server in its place")
+    group.add_argument("--embeddings-model", metavar="M", help="the model that the server is asked for")
+    group.add_argument("--yes", action="store_true", help="agree that text goes to the servers; remembered")
+    group.add_argument("--released-index", type=place, metavar="DIR", help="an index of the released code")
+
+
+def say_destination(args: argparse.Namespace, bench: Workbench, names: Sequence[str]) -> None:
+    """Before a build: to which server the text of how many documents goes. Whoever is to be asked first is
+    asked here."""
+    if "dense" in names and bench.index.destination:
+        state = bench.index_status()["dense"]
+        if not state.ready:
+            say(
+                args,
+                f"the text of {state.total - state.done} documents goes to {bench.index.destination}, which "
+                "is not this machine",
+            )
 
 
 def model_options(parser: Parser) -> None:
@@ -50,6 +94,10 @@ def model_options(parser: Parser) -> None:
     )
     parser.add_argument("--model", metavar="M", help="a model; without a key: the offline planner")
     parser.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server")
+    parser.add_argument("--api", metavar="A", help="chat (Chat Completions) or responses")
+    parser.add_argument(
+        "--reasoning-effort", metavar="E", help="none, minimal, low, medium, high, xhigh, max"
+    )
 
 
 def split_dashes(words: Sequence[str]) -> tuple[list[str], list[str] | None]:
@@ -74,6 +122,8 @@ def workbench(args: argparse.Namespace, **more: Any) -> Iterator[Workbench]:
     """The workbench that a line asks for, closed when the command ends; ``more`` goes to it."""
     bench = Workbench(settings(args), **more)
     try:
+        if getattr(args, "yes", False):
+            bench.consent()
         yield bench
     finally:
         bench.close()

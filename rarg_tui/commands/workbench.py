@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rarg_tui import paths
+from rarg_tui.agent.hosted import OFFLINE
 from rarg_tui.cli import common, place
 from rarg_tui.commands import shared
 from rarg_tui.errors import RargError
-from rarg_tui.workbench import OFFLINE
 
 
 def open(words: Sequence[str]) -> int:

@@ -6,29 +6,25 @@ import errno
 import os
 import stat
 import threading
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import compress
 from pathlib import Path
 
+from rarg_tui.corpus.documents import Document as Document
+from rarg_tui.corpus.documents import Documents, Paths
+from rarg_tui.corpus.known import BINARY, TEXT, UNKNOWN, Known, load, save
 from rarg_tui.corpus.progress import check
 from rarg_tui.errors import RargError
 
 #: A NUL byte among so many first bytes makes a file binary (unless it starts with a UTF-16 mark).
 HEAD = 8192
 
-VERSION_CONTROL = frozenset({"CVS", "_darcs", "RCS", "SCCS"})
+VERSION_CONTROL = frozenset({b"CVS", b"_darcs", b"RCS", b"SCCS"})
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | os.O_CLOEXEC
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A text file: ``path`` relative to the root, surrogate-escaped; ``size`` in bytes."""
-
-    path: str
-    size: int
-    mtime_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +40,7 @@ class Listing:
     """What one walk found. ``documents`` are in path order (byte order of the path); ``binary`` counts
     the files left out for their NUL bytes."""
 
-    documents: tuple[Document, ...]
+    documents: Documents
     problems: tuple[Problem, ...]
     binary: int
 
@@ -71,6 +67,9 @@ class Corpus:
         self.name: str = resolved.name or os.fspath(resolved)
         self.include: tuple[str, ...] = tuple(include)
         self.exclude: tuple[str, ...] = tuple(exclude)
+        #: A file where walks keep what they know of files, if there is a place for it.
+        self.memory: Path | None = None
+        self._root = os.path.join(os.fsencode(resolved), b"")
         self._listing: Listing | None = None
         self._lock = threading.Lock()
 
@@ -103,7 +102,7 @@ class Corpus:
 
     def paths(self) -> list[str]:
         """All documents' paths in path order."""
-        return [document.path for document in self.listing().documents]
+        return list(self.listing().documents.paths)
 
     def absolute(self, path: str) -> Path:
         """Where the document ``path`` lies on disk."""
@@ -127,60 +126,102 @@ class Corpus:
         return stat.S_ISREG(mode)
 
     def _walk(self, cancel: threading.Event | None) -> Listing:
-        documents: list[Document] = []
         problems: list[Problem] = []
-        binary = 0
-        for relative, entry in self._files(problems, cancel):
-            if "\n" in relative:
-                problems.append(Problem(relative, "name contains a newline"))
-                continue
+        paths: list[bytes] = []
+        sizes, times, ctimes = array("q"), array("q"), array("q")
+        for path in self._files(problems, cancel):
             try:
-                status = entry.stat(follow_symlinks=False)
-                if not stat.S_ISREG(status.st_mode):
-                    continue
-                is_text = status.st_size == 0 or _is_text(read_head(entry.path))
+                status = os.lstat(self._root + path)
             except OSError as error:
-                if error.errno not in (errno.ENOENT, errno.ELOOP):
-                    problems.append(Problem(relative, f"unreadable: {error.strerror}"))
+                self._note(problems, path, error)
                 continue
-            if is_text:
-                documents.append(Document(relative, status.st_size, status.st_mtime_ns))
-            else:
-                binary += 1
-        documents.sort(key=lambda document: os.fsencode(document.path))
+            if stat.S_ISREG(status.st_mode):
+                paths.append(path)
+                sizes.append(status.st_size)
+                times.append(status.st_mtime_ns)
+                ctimes.append(status.st_ctime_ns)
+        marks = self._marks(paths, sizes, ctimes, problems, cancel)
+        text = [mark == TEXT for mark in marks]
+        listed = Documents(
+            Paths(b"\0".join(compress(paths, text))),
+            array("q", compress(sizes, text)),
+            array("q", compress(times, text)),
+        )
         problems.sort(key=lambda problem: os.fsencode(problem.path))
-        return Listing(tuple(documents), tuple(problems), binary)
+        return Listing(listed, tuple(problems), marks.count(BINARY))
 
-    def _files(
-        self, problems: list[Problem], cancel: threading.Event | None
-    ) -> Iterator[tuple[str, os.DirEntry[str]]]:
-        pending = [("", os.fspath(self.root))]
+    def _marks(
+        self,
+        paths: list[bytes],
+        sizes: array[int],
+        ctimes: array[int],
+        problems: list[Problem],
+        cancel: threading.Event | None,
+    ) -> bytearray:
+        """Whether each file is text, binary, or (then it is among ``problems``, or has vanished) unknown."""
+        known = load(self.memory) if self.memory is not None else None
+        marks = known.of(paths, sizes, ctimes) if known is not None else bytearray([UNKNOWN]) * len(paths)
+        at = marks.find(UNKNOWN)
+        while at >= 0:
+            check(cancel)
+            try:
+                head = read_head(self._root + paths[at]) if sizes[at] else b""
+                marks[at] = TEXT if _is_text(head) else BINARY
+            except OSError as error:
+                self._note(problems, paths[at], error)
+            at = marks.find(UNKNOWN, at + 1)
+        fresh = Known(Paths(b"\0".join(paths)), sizes, ctimes, bytes(marks))
+        if self.memory is not None and fresh != known:
+            save(fresh, self.memory)
+        return marks
+
+    def _files(self, problems: list[Problem], cancel: threading.Event | None) -> Iterator[bytes]:
+        """The relative paths of what may be documents, in byte order."""
+        pending = [b""]
         while pending:
             check(cancel)
-            prefix, directory = pending.pop()
-            try:
-                entries = list(os.scandir(directory))
-            except OSError as error:
-                problems.append(Problem(prefix.rstrip("/"), f"unreadable: {error.strerror}"))
+            path = pending.pop()
+            if path and not path.endswith(b"/"):
+                if b"\n" in path:
+                    problems.append(Problem(os.fsdecode(path), "name contains a newline"))
+                else:
+                    yield path
                 continue
-            for entry in entries:
-                name = entry.name
-                if name.startswith("."):
-                    continue
-                relative = prefix + name
-                try:
-                    if entry.is_dir(follow_symlinks=False):
-                        if name not in VERSION_CONTROL and not matches(relative, self.exclude):
-                            pending.append((relative + "/", entry.path))
-                    elif entry.is_file(follow_symlinks=False) and self._wanted(relative):
-                        yield relative, entry
-                except OSError as error:
-                    problems.append(Problem(relative, f"unreadable: {error.strerror}"))
+            try:
+                with os.scandir(self._root + path) as entries:
+                    pending += sorted(self._wanted_below(path, entries, problems), reverse=True)
+            except OSError as error:
+                problems.append(Problem(os.fsdecode(path.rstrip(b"/")), f"unreadable: {error.strerror}"))
 
-    def _wanted(self, relative: str) -> bool:
-        if self.exclude and matches(relative, self.exclude):
+    def _wanted_below(
+        self, prefix: bytes, entries: Iterable[os.DirEntry[bytes]], problems: list[Problem]
+    ) -> Iterator[bytes]:
+        """The files and, with a ``/`` behind them, the directories among ``entries`` to look at."""
+        for entry in entries:
+            name = entry.name
+            if name.startswith(b"."):
+                continue
+            path = prefix + name
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    if name not in VERSION_CONTROL and not self._excluded(path):
+                        yield path + b"/"
+                elif entry.is_file(follow_symlinks=False) and self._wanted(path):
+                    yield path
+            except OSError as error:
+                problems.append(Problem(os.fsdecode(path), f"unreadable: {error.strerror}"))
+
+    def _note(self, problems: list[Problem], path: bytes, error: OSError) -> None:
+        if error.errno not in (errno.ENOENT, errno.ELOOP):
+            problems.append(Problem(os.fsdecode(path), f"unreadable: {error.strerror}"))
+
+    def _excluded(self, path: bytes) -> bool:
+        return bool(self.exclude) and matches(os.fsdecode(path), self.exclude)
+
+    def _wanted(self, path: bytes) -> bool:
+        if self._excluded(path):
             return False
-        return not self.include or matches(relative, self.include)
+        return not self.include or matches(os.fsdecode(path), self.include)
 
 
 def matches(relative: str, globs: Sequence[str]) -> bool:
@@ -196,7 +237,7 @@ def matches(relative: str, globs: Sequence[str]) -> bool:
     return False
 
 
-def read_head(path: str, size: int = HEAD) -> bytes:
+def read_head(path: str | bytes, size: int = HEAD) -> bytes:
     """The first ``size`` bytes of a regular file. Never blocks on a pipe, never follows a symlink."""
     descriptor = os.open(path, _OPEN_FLAGS)
     try:

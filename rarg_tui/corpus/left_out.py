@@ -14,7 +14,7 @@ def why_left_out(corpus: Corpus, path: str) -> str:
     """The reason, as a clause, why ``path`` (relative to the root) is not among the documents; empty when
     it is one of them."""
     listing = corpus.listing()
-    if any(document.path == path for document in listing.documents):
+    if path in listing.documents.paths:
         return ""
     problem = next((problem for problem in listing.problems if problem.path == path), None)
     if problem is not None:
@@ -24,12 +24,12 @@ def why_left_out(corpus: Corpus, path: str) -> str:
         return "documents are named by their path from the corpus's root, without . and .."
     if any(part.startswith(".") for part in parts):
         return "hidden files and folders are left out"
-    if any(part in VERSION_CONTROL for part in parts[:-1]):
+    if any(os.fsencode(part) in VERSION_CONTROL for part in parts[:-1]):
         return "the folders of version control are left out"
     try:
         return _by_kind(corpus, path) or "it has appeared or changed since the corpus was listed"
     except OSError as error:
-        near = [d.path for d in listing.documents if d.path.rpartition("/")[2] == parts[-1]][:_NEAR]
+        near = [other for other in listing.documents.paths if other.rpartition("/")[2] == parts[-1]][:_NEAR]
         there = f"; there is {' and '.join(near)}" if near else ""
         return f"{(error.strerror or str(error)).lower()}{there}"
 

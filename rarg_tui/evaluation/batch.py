@@ -41,11 +41,11 @@ class Summary:
 
 def outcome(question: Question, state: RunState, scope: Sequence[str], most: int = 10) -> Outcome:
     """How a run on ``question`` ended; ``scope`` is its first scope, best first."""
-    gold = {path for path, relevance in question.gold.items() if relevance > 0}
+    cited, plain = ([p for p in paths if p not in question.excluded] for paths in (state.citations, scope))
     return Outcome(
         question=question.id,
-        cited=_recall(state.citations[:most], gold),
-        plain=_recall(scope[:most], gold),
+        cited=_recall(cited[:most], question.relevant),
+        plain=_recall(plain[:most], question.relevant),
         calls=len(state.calls),
         ended=state.ended,
     )
@@ -63,5 +63,5 @@ def summary(outcomes: Sequence[Outcome]) -> Summary:
     )
 
 
-def _recall(found: Sequence[str], gold: set[str]) -> float:
-    return len(gold & set(found)) / len(gold) if gold else 1.0
+def _recall(found: Sequence[str], gold: frozenset[str]) -> float:
+    return len(gold.intersection(found)) / len(gold) if gold else 1.0

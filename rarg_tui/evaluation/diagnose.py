@@ -3,36 +3,86 @@ how many of them would be seen, by path order, by scope order and after rerankin
 
 from __future__ import annotations
 
+import math
 import re
 import statistics
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import TypeAlias, TypeVar
 
 from rarg_tui.agent.planner_terms import STOP_WORDS
 from rarg_tui.corpus.decoding import read_text
 from rarg_tui.corpus.files import Corpus
+from rarg_tui.errors import RargError
+from rarg_tui.evaluation import metrics
 from rarg_tui.evaluation.datasets import Question
-from rarg_tui.evaluation.metrics import measured
+from rarg_tui.evaluation.pools import Pools
 from rarg_tui.relevance.index import Index
 from rarg_tui.relevance.rerank_query import constructed
-from rarg_tui.search.grep import grep
-from rarg_tui.search.shell import ShellLimits
 from rarg_tui.trace.events import Match
 
 #: A pattern is the rarest words of the question, at most so many.
 _WORDS = 6
 _FIRST = 10
+#: The standard measures look at so many documents.
+_RANKING = 1_000
 
-#: The orders compared within one scope: name, reranker and quota.
-_ORDERS = (
-    ("scope", "", 0),
-    ("paper", "paper", 0),
-    ("fused", "fused", 0),
-    ("fused", "fused", 1),
-    ("fused", "fused", 3),
-)
+T = TypeVar("T")
+#: A document and a line number, from 1.
+Line: TypeAlias = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order of the matches of a pool: as found (no ``reranker``), or reranked with a quota."""
+
+    name: str
+    reranker: str = ""
+    quota: int = 0
+
+
+PATH = Order("path")
+SCOPE = Order("scope")
+
+#: The quotas that a reranker is looked at with; the published one has none.
+_USUAL = (0, 1, 3)
+_QUOTAS = {"paper": (0,)}
+
+
+def orders(rerankers: Sequence[str]) -> tuple[Order, ...]:
+    """Scope order, and each of ``rerankers`` with its quotas."""
+    reranked = [Order(name, name, quota) for name in rerankers for quota in _QUOTAS.get(name, _USUAL)]
+    return (SCOPE, *reranked)
+
+
+ORDERS = orders(("paper", "fused"))
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Shares, from 0 to 1, of the gold documents and lines among the first ten and the first m matches of
+    one order; of lines ``None`` where none is marked."""
+
+    first: float
+    shown: float
+    lines_first: float | None
+    lines_shown: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One question by one ranker. ``ranks`` has the place of each gold document in the scope, from 1, and
+    ``matched`` that of its first match in the pool; ``None`` where it is not there."""
+
+    question: Question
+    ranker: str
+    words: tuple[str, ...]
+    ranking: Mapping[str, float]
+    ranks: Mapping[str, int | None]
+    matched: Mapping[str, int | None]
+    entry_points: float
+    seen: Mapping[Order, Seen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +90,7 @@ class Row:
     """Means over the questions, from 0 to 1, of one order of matches in the scopes of one ranker.
 
     ``lines_first`` and ``lines_shown`` are ``None`` where the data set marks no lines. ``median_rank`` is
-    that of the gold documents in the scope.
+    that of the gold documents in the scope; ``None`` when more than half of them are not in it.
     """
 
     ranker: str
@@ -55,20 +105,6 @@ class Row:
     median_rank: float | None
 
 
-@dataclass(slots=True)
-class _Seen:
-    """What one order showed, question by question."""
-
-    first: list[float]
-    shown: list[float]
-    lines_first: list[float]
-    lines_shown: list[float]
-
-    @classmethod
-    def nothing(cls) -> _Seen:
-        return cls([], [], [], [])
-
-
 class Diagnosis:
     """Measures ``questions`` on one corpus; ``pool`` is M and ``shown`` m of the paper."""
 
@@ -78,67 +114,43 @@ class Diagnosis:
         self._corpus = corpus
         self._index = index
         self._questions = questions
+        self._pool = pool
         self._shown = shown
-        # Every match of the pool is wanted here; the cut to what is shown is made below.
-        self._limits = ShellLimits(pool=pool, shown=pool, output_bytes=1 << 30, output_lines=1 << 30)
-        self._lines = {question.id: self._gold_lines(question) for question in questions}
 
-    def rows(self, rankers: Sequence[str], done: Callable[[int, int], None] = lambda *_: None) -> list[Row]:
-        """Path order first, then each ranker; ``done`` is told how many of how many questions are."""
-        total = len(self._questions) * (len(rankers) + 1)
-        everything = self._corpus.paths()
-        rows = self._measure("path", lambda _: everything, (("path", "", 0),), done, 0, total)
-        for at, ranker in enumerate(rankers, start=1):
-            before = at * len(self._questions)
-            rows += self._measure(ranker, partial(self._scope, ranker), _ORDERS, done, before, total)
-        return rows
-
-    def _scope(self, ranker: str, text: str) -> Sequence[str]:
-        return self._index.recall(text, ranker=ranker).paths
-
-    def _measure(
+    def outcomes(
         self,
-        ranker: str,
-        scope: Callable[[str], Sequence[str]],
-        orders: Sequence[tuple[str, str, int]],
-        done: Callable[[int, int], None],
-        before: int,
-        total: int,
-    ) -> list[Row]:
-        rankings: dict[str, Sequence[str]] = {}
-        entries: list[float] = []
-        ranks: list[int] = []
-        seen = {order: _Seen.nothing() for order in orders}
+        rankers: Sequence[str],
+        orders: Sequence[Order] = ORDERS,
+        done: Callable[[int, int], None] = lambda *_: None,
+    ) -> list[Outcome]:
+        """Path order first, then each ranker; for each of them the questions in their order. ``done`` is told
+        how many of how many questions are. Raises ``RargError`` for an unknown ranker or reranker."""
+        for ranker in rankers:
+            self._index.weights(ranker)
+        rerank = {
+            order: self._index.reranker(order.reranker, order.quota) for order in orders if order.reranker
+        }
+        found: list[list[Outcome]] = []
+        # Question by question: what the rankers have in common is searched and embedded once.
         for at, question in enumerate(self._questions, start=1):
-            paths = scope(question.text)
-            gold = {path for path, relevance in question.gold.items() if relevance > 0}
-            rankings[question.id] = paths[:1_000]
-            ranks += [rank for rank, path in enumerate(paths, start=1) if path in gold]
-            if ranker != "path":
-                points = self._index.entry_points(question.text, paths)
-                entries.append(_share({point.path for point in points}, gold))
             words = self.pattern_words(question.text)
-            matches = self._matches(paths, words)
-            for order, kind, quota in orders:
-                ordered = self._ordered(question.text, words, matches, kind, quota)
-                self._note(seen[order, kind, quota], ordered, gold, self._lines[question.id])
-            done(before + at, total)
-        ranking = measured({question.id: question.gold for question in self._questions}, rankings)
-        return [
-            Row(
-                ranker=ranker,
-                order=order,
-                quota=quota,
-                ranking=ranking,
-                entry_points=_mean(entries) or 0.0,
-                first=_mean(found.first) or 0.0,
-                shown=_mean(found.shown) or 0.0,
-                lines_first=_mean(found.lines_first),
-                lines_shown=_mean(found.lines_shown),
-                median_rank=float(statistics.median(ranks)) if ranks else None,
-            )
-            for (order, _, quota), found in seen.items()
-        ]
+            pools = Pools(self._corpus.root, words)
+            lines = self._gold_lines(question)
+            each = []
+            for ranker in (PATH.name, *rankers):
+                paths = self._scope(ranker, question)
+                matches = pools.first(paths, self._pool)
+                seen = {}
+                for order in (PATH,) if ranker == PATH.name else orders:
+                    ordered: Sequence[Match] = matches
+                    if order.reranker and len(matches) > self._shown:
+                        query = constructed(question.text, words)
+                        ordered = rerank[order].rerank(query, words, matches)
+                    seen[order] = self._seen(question, ordered, lines)
+                each.append(self._outcome(question, ranker, words, paths, matches, seen))
+            found.append(each)
+            done(at, len(self._questions))
+        return [outcome for column in zip(*found, strict=True) for outcome in column]
 
     def pattern_words(self, text: str) -> list[str]:
         """The rarest content words of a question that stand in the corpus, in its order."""
@@ -149,50 +161,96 @@ class Diagnosis:
         rarest = sorted(present, key=lambda word: (frequency[word], word))[:_WORDS]
         return [word for word in content if word in rarest]
 
-    def _matches(self, paths: Sequence[str], words: Sequence[str]) -> Sequence[Match]:
-        if not words:
-            return ()
-        pattern = "|".join(re.escape(word) for word in words)
-        return grep(
-            self._corpus.root,
-            paths,
-            ["-i", "-e", pattern],
-            scope_query=None,
-            ranked=True,
-            limits=self._limits,
-            reorder=None,
-        ).pool
+    def _scope(self, ranker: str, question: Question) -> list[str]:
+        if ranker == PATH.name:
+            paths = self._corpus.paths()
+        else:
+            paths = self._index.recall(question.text, ranker=ranker).paths
+        return [path for path in paths if path not in question.excluded]
 
-    def _ordered(
-        self, query: str, words: Sequence[str], matches: Sequence[Match], kind: str, quota: int
-    ) -> Sequence[Match]:
-        if not kind or len(matches) <= self._shown:
-            return matches
-        return self._index.reranker(kind, quota).rerank(constructed(query, words), words, matches)
+    def _outcome(
+        self,
+        question: Question,
+        ranker: str,
+        words: Sequence[str],
+        paths: Sequence[str],
+        matches: Sequence[Match],
+        seen: Mapping[Order, Seen],
+    ) -> Outcome:
+        entries: set[str] = set()
+        if ranker != PATH.name:
+            entries = {point.path for point in self._index.entry_points(question.text, paths)}
+        places = {path: rank for rank, path in enumerate(paths, start=1)}
+        first: dict[str, int] = {}
+        for match in matches:
+            first.setdefault(match.path, match.position)
+        ranking = metrics.by_question({question.id: question.gold}, {question.id: paths[:_RANKING]})
+        return Outcome(
+            question=question,
+            ranker=ranker,
+            words=tuple(words),
+            ranking=ranking[question.id],
+            ranks={path: places.get(path) for path in question.gold if path in question.relevant},
+            matched={path: first.get(path) for path in question.gold if path in question.relevant},
+            entry_points=_share(entries, question.relevant),
+            seen=seen,
+        )
 
-    def _note(
-        self, found: _Seen, ordered: Sequence[Match], gold: set[str], lines: set[tuple[str, int]]
-    ) -> None:
-        for most, documents, marked in (
-            (_FIRST, found.first, found.lines_first),
-            (self._shown, found.shown, found.lines_shown),
-        ):
-            documents.append(_share({match.path for match in ordered[:most]}, gold))
-            if lines:
-                marked.append(_share({(match.path, match.line) for match in ordered[:most]}, lines))
+    def _seen(self, question: Question, ordered: Sequence[Match], lines: Collection[Line]) -> Seen:
+        shares = []
+        for most in (_FIRST, self._shown):
+            front = ordered[:most]
+            shares.append(_share({match.path for match in front}, question.relevant))
+            shares.append(_share({(match.path, match.line) for match in front}, lines))
+        first, lines_first, shown, lines_shown = shares
+        return Seen(first, shown, lines_first if lines else None, lines_shown if lines else None)
 
-    def _gold_lines(self, question: Question) -> set[tuple[str, int]]:
-        return {
-            (path, number)
-            for path, evidence in question.evidence.items()
-            for number, line in enumerate(read_text(self._corpus, path).splitlines(), start=1)
-            if evidence in line
-        }
-
-
-def _share(found: Set[Any], wanted: Set[Any]) -> float:
-    return len(found & wanted) / len(wanted) if wanted else 0.0
+    def _gold_lines(self, question: Question) -> frozenset[Line]:
+        """Where the marked lines stand; a mark that no line holds stands nowhere, and is never found."""
+        found: set[Line] = set()
+        for path, evidence in question.evidence.items():
+            lines: list[str] = []
+            with suppress(RargError):
+                lines = read_text(self._corpus, path).split("\n")
+            there = {(path, number) for number, line in enumerate(lines, start=1) if evidence in line}
+            found |= there or {(path, 0)}
+        return frozenset(found)
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    return round(statistics.fmean(values), 4) if values else None
+def rows(outcomes: Sequence[Outcome]) -> list[Row]:
+    """The means, a row for each ranker and order, in the order in which they come."""
+    by_ranker: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_ranker.setdefault(outcome.ranker, []).append(outcome)
+    return [
+        Row(
+            ranker=ranker,
+            order=order.name,
+            quota=order.quota,
+            ranking=metrics.means([one.ranking for one in each]),
+            entry_points=_mean([one.entry_points for one in each]) or 0.0,
+            first=_mean([one.seen[order].first for one in each]) or 0.0,
+            shown=_mean([one.seen[order].shown for one in each]) or 0.0,
+            lines_first=_mean([one.seen[order].lines_first for one in each]),
+            lines_shown=_mean([one.seen[order].lines_shown for one in each]),
+            median_rank=_median([rank for one in each for rank in one.ranks.values()]),
+        )
+        for ranker, each in by_ranker.items()
+        for order in each[0].seen
+    ]
+
+
+def _share(found: Set[T], wanted: Collection[T]) -> float:
+    return sum(one in found for one in wanted) / len(wanted) if wanted else 0.0
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    there = [value for value in values if value is not None]
+    return round(statistics.fmean(there), 4) if there else None
+
+
+def _median(ranks: Sequence[int | None]) -> float | None:
+    if not ranks:
+        return None
+    middle = statistics.median(math.inf if rank is None else rank for rank in ranks)
+    return float(middle) if math.isfinite(middle) else None

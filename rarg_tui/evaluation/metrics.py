@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
 
 #: As rarg names them → as ir-measures does.
 NAMES = {"recall@10": "R@10", "recall@100": "R@100", "recall@1000": "R@1000", "ndcg@10": "nDCG@10"}
 
 
-def measured(
+def by_question(
     gold: Mapping[str, Mapping[str, int]], rankings: Mapping[str, Sequence[str]]
-) -> dict[str, float]:
-    """The means over all questions in ``gold`` (question → document → relevance) of ``rankings``
-    (question → documents, best first); a question without a ranking counts as 0."""
+) -> dict[str, dict[str, float]]:
+    """For each question in ``gold`` (question → document → relevance) the measures of its ranking
+    (question → documents, best first).
+
+    A document counts as relevant from 1 up; nDCG's gain is the relevance itself. A question without a
+    ranking, or without a relevant document, has 0, as with ``trec_eval -c``.
+    """
     import ir_measures
 
-    wanted = {name: ir_measures.parse_measure(text) for name, text in NAMES.items()}
-    # trec_eval ranks by score, so the place in the list is given as one.
-    run = {
-        question: {path: float(-at) for at, path in enumerate(paths)} for question, paths in rankings.items()
-    }
-    found = ir_measures.calc_aggregate(list(wanted.values()), dict(gold), run)
-    return {name: round(float(found[measure]), 4) for name, measure in wanted.items()}
+    wanted = {ir_measures.parse_measure(text): name for name, text in NAMES.items()}
+    found = {question: dict.fromkeys(NAMES, 0.0) for question in gold}
+    # Numbers in place of ids and paths, which may be no UTF-8.
+    questions = {str(number): question for number, question in enumerate(gold)}
+    qrels: dict[str, dict[str, int]] = {}
+    run: dict[str, dict[str, float]] = {}
+    for number, question in questions.items():
+        documents: dict[str, str] = {}
+        for path in (*gold[question], *rankings.get(question, ())):
+            documents.setdefault(path, str(len(documents)))
+        qrels[number] = {documents[path]: relevance for path, relevance in gold[question].items()}
+        # trec_eval ranks by score, so the place in the list is given as one.
+        run[number] = {documents[path]: float(-at) for at, path in enumerate(rankings.get(question, ()))}
+    for metric in ir_measures.iter_calc(list(wanted), qrels, {n: one for n, one in run.items() if one}):
+        found[questions[metric.query_id]][wanted[metric.measure]] = float(metric.value)
+    return found
+
+
+def means(measures: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The mean of each measure over the questions, at least one, to 4 places."""
+    return {name: round(statistics.fmean(one[name] for one in measures), 4) for name in NAMES}

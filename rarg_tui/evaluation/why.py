@@ -62,7 +62,8 @@ class Way:
 
 class Why:
     """Follows documents through a search: ``profile`` has its limits, ``ranker`` ranks the documents,
-    ``rerank`` the matches (``off``: they stay in scope order), by ``rerank_query`` if it is not empty."""
+    ``rerank`` with ``match_model`` the matches (``off``: they stay in scope order), by ``rerank_query`` if it
+    is not empty."""
 
     def __init__(
         self,
@@ -72,6 +73,7 @@ class Why:
         *,
         ranker: str,
         rerank: str,
+        match_model: str = "static",
         rerank_query: str = "",
     ) -> None:
         self._corpus = corpus
@@ -79,6 +81,7 @@ class Why:
         self._profile = profile
         self._ranker = ranker
         self._rerank = rerank
+        self._match_model = match_model
         self._rerank_query = rerank_query
 
     def way(self, query: str, rg_args: Sequence[str], document: str, line: int | None = None) -> Way:
@@ -194,7 +197,7 @@ class Why:
             for quota in _QUOTAS:
                 if quota == self._profile.quota:
                     continue
-                order = self._index.reranker(self._rerank, quota).rerank(
+                order = self._index.reranker(self._rerank, quota, self._match_model).rerank(
                     found.rerank_query, found.keywords, found.pool
                 )
                 place = next(at for at, one in enumerate(order, 1) if one.position == match.position)
@@ -203,7 +206,9 @@ class Why:
         return [*helps, "a narrower pattern"]
 
     def _reorder(self) -> Reorder | None:
-        return None if self._rerank == "off" else self._index.reranker(self._rerank, self._profile.quota)
+        if self._rerank == "off":
+            return None
+        return self._index.reranker(self._rerank, self._profile.quota, self._match_model)
 
     def _every_match(self, paths: Sequence[str], rg_args: Sequence[str]) -> Sequence[Match]:
         return self._grep(paths, rg_args, pool=_FAR).pool

@@ -34,3 +34,18 @@ def fuse(
     found = np.flatnonzero(named)
     order = np.lexsort((found, -np.round(scores[found], 12)))[:top]
     return found[order], scores[found][order]
+
+
+def placed(
+    items: NDArray[np.int64], ranking: NDArray[np.int64], scores: NDArray[np.float64]
+) -> list[tuple[int, float] | None]:
+    """The rank (from 1) and score that ``ranking``, best first, gives each of ``items``; ``None`` where it
+    gives none."""
+    import numpy as np
+
+    size = 1 + max((int(numbers.max()) for numbers in (items, ranking) if len(numbers)), default=-1)
+    ranks = np.zeros(size, np.int32)
+    ranks[ranking] = np.arange(1, len(ranking) + 1)
+    given = ranks[items].tolist()
+    values = scores.tolist()
+    return [(rank, values[rank - 1]) if rank else None for rank in given]

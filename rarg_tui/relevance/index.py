@@ -6,6 +6,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -15,9 +16,10 @@ from rarg_tui.corpus.files import HEAD, Corpus
 from rarg_tui.corpus.fingerprint import fingerprint
 from rarg_tui.corpus.progress import Progress
 from rarg_tui.errors import RargError
-from rarg_tui.relevance.fusion import WEIGHTS, fuse
+from rarg_tui.relevance.fusion import WEIGHTS, fuse, placed
 from rarg_tui.relevance.lexical import Lexical, LexicalSearcher, rarity
 from rarg_tui.relevance.manifest import Shelf
+from rarg_tui.relevance.presets import DenseOptions
 from rarg_tui.relevance.scope import Scope
 from rarg_tui.relevance.slot import RankerStatus, Slot
 from rarg_tui.trace.events import EntryPoint
@@ -26,8 +28,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from rarg_tui.relevance.ranker import Ranker
     from rarg_tui.relevance.rerank import MatchReranker
+    from rarg_tui.relevance.seen import PartlySeen
     from rarg_tui.relevance.static import StaticTable
+    from rarg_tui.relevance.store import VectorStorage
 
 __all__ = ["QUICK", "Index", "RankerStatus"]
 
@@ -38,41 +43,66 @@ QUICK = ("lexical", "static")
 class Index:
     """Everything that relevance knows about one corpus. Safe to use from several threads."""
 
-    def __init__(self, corpus: Corpus, cache: Path, device: str | None, model: Path | None) -> None:
-        from rarg_tui.relevance.dense import DenseEmbedder
+    def __init__(
+        self,
+        corpus: Corpus,
+        cache: Path,
+        dense: DenseOptions,
+        milvus: str | Path | None,
+        cross_encoder: Path | None,
+        permit: Callable[[], None],
+    ) -> None:
+        from rarg_tui.relevance.cross import CrossEncoder
+        from rarg_tui.relevance.embedders import embedder
+        from rarg_tui.relevance.released import ReleasedRanker, with_released
+        from rarg_tui.relevance.remembered import Remembered
         from rarg_tui.relevance.static import StaticEmbedder, StaticTable
         from rarg_tui.relevance.vectors import VectorRanker
 
         self.corpus = corpus
         self._shelf = Shelf(cache, corpus)
         self._table: StaticTable = StaticTable()
-        dense = DenseEmbedder(model, device)
+        self._embed = Remembered(self._table.embed)
+        static = VectorRanker(StaticEmbedder(self._table), _storage("static", milvus))
+        self._dense = embedder(with_released(dense), permit)
+        self._cross = CrossEncoder(cross_encoder, dense.device)
+        ranker: Ranker = VectorRanker(self._dense, _storage("dense", milvus))
+        self._released = dense.released_index is not None
+        if dense.released_index is not None:
+            ranker = ReleasedRanker(dense.released_index, dense, self._dense)
         self._slots = {
-            "lexical": Slot(Lexical(), corpus, self._shelf, exact=True),
-            "static": Slot(VectorRanker(StaticEmbedder(self._table)), corpus, self._shelf, exact=False),
-            "dense": Slot(VectorRanker(dense), corpus, self._shelf, exact=False),
+            "lexical": Slot(Lexical(), corpus, self._shelf),
+            "static": Slot(static, corpus, self._shelf),
+            "dense": Slot(ranker, corpus, self._shelf),
         }
         self._title = lru_cache(maxsize=20_000)(self._read_title)
+
+    def replace(self, ranker: Ranker) -> None:
+        """Let ``ranker`` serve in the place of the one of its name, as measurements do."""
+        self._slots[ranker.name] = Slot(ranker, self.corpus, self._shelf)
 
     @classmethod
     def open(
         cls,
         corpus: Corpus,
         cache: Path | None = None,
-        device: str | None = None,
-        model: Path | None = None,
+        dense: DenseOptions | None = None,
+        milvus: str | Path | None = None,
+        cross_encoder: Path | None = None,
+        permit: Callable[[], None] = lambda: None,
     ) -> Self:
         """Open the index of ``corpus`` below the directory ``cache`` (default: the user's cache).
 
-        ``model`` is a sentence-transformers model directory for the dense ranker (default: the packaged
-        MiniLM), ``device`` where it runs (``cpu``, ``cuda``, ``mps``; default: the best there is).
-        Nothing is read or built yet.
+        ``dense`` says which model serves the dense ranker, and how (default: the packaged MiniLM). ``milvus``
+        is the address of a server, or a file, that keeps the vectors (default: the index). ``cross_encoder``
+        is the model directory of the reranker ``cross``. ``permit`` is called before text of documents goes
+        to a server of embeddings, and raises where it must not. Nothing is read or built yet.
         """
         if cache is None:
             from rarg_tui.paths import cache_dir
 
             cache = cache_dir()
-        return cls(corpus, Path(cache), device, model)
+        return cls(corpus, Path(cache), dense or DenseOptions(), milvus, cross_encoder, permit)
 
     @property
     def documents(self) -> int:
@@ -111,6 +141,20 @@ class Index:
     def status(self) -> dict[str, RankerStatus]:
         """The state of every ranker."""
         return {name: slot.status() for name, slot in self._slots.items()}
+
+    def partly_seen(self, ranker: str) -> list[PartlySeen]:
+        """The documents of which ``ranker`` has seen only a part, least seen first; none while it has no
+        index."""
+        from rarg_tui.relevance.seen import partly_seen
+
+        served = self._slot(ranker).table()
+        return partly_seen(*served) if served is not None else []
+
+    @property
+    def destination(self) -> str:
+        """The server that is not on this machine to which the text of documents goes when the dense ranker
+        is built; empty: it stays here."""
+        return "" if self._released else self._dense.destination
 
     def ready(self) -> tuple[str, ...]:
         """The rankers that serve now."""
@@ -158,15 +202,12 @@ class Index:
         self._ensure(weights, cancel)
         listing = self.corpus.listing(cancel)
         began = time.monotonic()
-        found = {name: self._slots[name].search(query, top, cancel) for name in weights}
+        found = self._search(query, top, list(weights), cancel)
         if len(found) == 1:
             (places, scores) = next(iter(found.values()))
         else:
             places, scores = fuse({name: at for name, (at, _) in found.items()}, weights, top)
-        by: dict[str, list[tuple[int, float] | None]] = {}
-        for name, (at, given) in found.items():
-            ranked = dict(zip(at.tolist(), enumerate(given.tolist(), 1), strict=True))
-            by[name] = [ranked.get(place) for place in places.tolist()]
+        by = {name: placed(places, *ranking) for name, ranking in found.items()}
         paths = [listing.documents[place].path for place in places.tolist()]
         elapsed = (time.monotonic() - began) * 1000
         return Scope(query, ranker, weights, paths, scores.tolist(), by, elapsed)
@@ -178,7 +219,7 @@ class Index:
         ``query`` by the static table, best first."""
         from rarg_tui.relevance.entry import entry_points
 
-        return entry_points(self.corpus, self._table.embed, query, paths[:documents], top)
+        return entry_points(self.corpus, self._embed, query, paths[:documents], top)
 
     def document_frequency(self, terms: Sequence[str]) -> list[int]:
         """How many documents hold each term: its stem, upper or lower case; of several words, the rarest
@@ -201,20 +242,52 @@ class Index:
         """Static vectors of length 1, shape ``(len(texts), 256)``."""
         return self._table.embed(texts)
 
-    def reranker(self, kind: str = "fused", quota: int = 0) -> MatchReranker:
-        """``fused`` or ``paper`` over the static table."""
-        from rarg_tui.relevance.rerank import MatchReranker
+    def reranker(
+        self,
+        kind: str = "fused",
+        quota: int = 0,
+        model: str = "static",
+        cancel: threading.Event | None = None,
+    ) -> MatchReranker:
+        """One of the ``KINDS`` of :mod:`rarg_tui.relevance.rerank`; ``model`` is that for matches."""
+        from rarg_tui.relevance.rerank import MatchReranker, Sources
 
-        return MatchReranker(kind, self._table.embed, self.title, self.rarity, quota)
+        if kind == "cross":
+            self._cross.folder()  # what is missing is said now, not with the first lines
+        sources = Sources(
+            static=self._embed,
+            dense=lambda texts: self._dense.texts(texts, cancel),
+            cross=lambda query, texts: self._cross.scores(query, texts, cancel),
+            title=self.title,
+            rarity=self.rarity,
+        )
+        return MatchReranker(kind, sources, model, quota)
 
     def title(self, path: str) -> str:
         """A document's title, never empty."""
         return self._title(path)
 
     def close(self) -> None:
-        """Stop the model process and let go of files."""
+        """Stop the model processes and let go of files."""
+        self._cross.close()
         for slot in self._slots.values():
             slot.close()
+
+    def _search(
+        self, query: str, top: int, names: Sequence[str], cancel: threading.Event | None
+    ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """What each ranker finds; they search side by side, but are opened one after the other: Python
+        3.11 cannot parse the headers of two numpy files at the same time."""
+        for name in names:
+            self._slots[name].searcher()
+
+        def search(name: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+            return self._slots[name].search(query, top, cancel)
+
+        if len(names) == 1:
+            return {names[0]: search(names[0])}
+        with ThreadPoolExecutor(len(names)) as threads:
+            return dict(zip(names, threads.map(search, names), strict=True))
 
     def _ensure(self, names: Sequence[str] | Mapping[str, float], cancel: threading.Event | None) -> None:
         for name in names:
@@ -239,3 +312,14 @@ class Index:
             return title(path, read_text(self.corpus, path, HEAD))
         except RargError:
             return title(path, "")
+
+
+def _storage(ranker: str, milvus: str | Path | None) -> VectorStorage:
+    if milvus is None:
+        from rarg_tui.relevance.store import DiskStorage
+
+        return DiskStorage()
+    from rarg_tui.relevance.milvus import MilvusStorage
+    from rarg_tui.relevance.milvus_server import MilvusServer
+
+    return MilvusStorage(MilvusServer(milvus), ranker)

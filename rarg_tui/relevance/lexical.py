@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import shutil
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rarg_tui.corpus.decoding import clean
+from rarg_tui.corpus.documents import Paths
 from rarg_tui.corpus.progress import check
-from rarg_tui.relevance.manifest import damaged
-from rarg_tui.relevance.ranker import Built, Job, content
+from rarg_tui.relevance.manifest import MANIFEST, carry, damaged
+from rarg_tui.relevance.ranker import Built, Held, Job, content, hold, missing, worn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,10 +30,17 @@ TITLE_WEIGHT = 0.2
 _HEAP = 64_000_000
 _TOKEN_LENGTH = 40
 
+#: tantivy queues documents by number, whatever their size: after so many characters it is waited for.
+_QUEUED = 64_000_000
+
+#: tantivy puts a new file in the place of these; it never writes into any other twice.
+_REPLACED = ("meta.json", ".managed.json")
+
 
 class Lexical:
     """Query words as an OR of terms; the tokenizer is tantivy's ``en_stem`` (words, lower case, English
-    stems). An edited corpus is indexed anew: deleted documents would stay in BM25's statistics."""
+    stems). New documents become segments beside those of the earlier part; dead rows stay in them, and in
+    BM25's statistics, until they are a fifth of all."""
 
     name = "lexical"
 
@@ -44,29 +54,46 @@ class Lexical:
             raise OSError(str(error)) from None
 
     def _build(self, job: Job) -> Built:
+        import numpy as np
         import tantivy
 
-        from rarg_tui.relevance import table
+        from rarg_tui.relevance.table import FILES, ROW, Table, concatenate
 
+        documents = job.listing.documents
+        held = _held(job)
+        fresh = missing(job.listing, held)
+        for one in job.old.directory.iterdir() if job.old is not None and held else ():
+            if one.name in _REPLACED:
+                shutil.copyfile(one, job.directory / one.name)
+            elif one.name not in (*FILES, MANIFEST) and one.suffix != ".lock":
+                carry(one, job.directory)
+        earlier = [one.table for one in held]
+        first = sum(map(len, earlier))
+        rows = np.empty(len(fresh), ROW)
         index = tantivy.Index(_schema(), path=str(job.directory))
         writer = index.writer(_HEAP, 2)
-        rows: list[tuple[int, int, bytes, int, int, int]] = []
-        for row, document in enumerate(job.listing.documents):
+        queued = 0
+        for at, place in enumerate(fresh.tolist()):
             check(job.cancel)
-            read = content(job.corpus, document)
+            read = content(job.corpus, documents[place])
             entry = tantivy.Document()
-            entry.add_unsigned("row", row)
+            entry.add_unsigned("row", first + at)
             entry.add_text("title", read.title)
             entry.add_text("body", f"{read.title}\n{read.text}")
             writer.add_document(entry)
             size = len(read.text)
-            rows.append((document.size, document.mtime_ns, read.digest, 0, size, size))
-            job.report(row + 1)
+            rows[at] = (read.size, read.mtime_ns, read.digest, 0, size, size)
+            queued += size
+            if queued > _QUEUED:
+                writer.commit()
+                queued = 0
+            job.report(len(documents) - len(fresh) + at + 1)
         writer.commit()
         writer.wait_merging_threads()
         for leftover in job.directory.glob(".tantivy-*.lock"):
             leftover.unlink()
-        return Built(table.Table([d.path for d in job.listing.documents], table.rows(rows)), {})
+        paths = Paths(b"\0".join(map(documents.paths.split().__getitem__, fresh.tolist())))
+        return Built(concatenate([*earlier, Table(paths, rows)]), {})
 
     def open(self, part: Part, table: Table) -> LexicalSearcher:
         import tantivy
@@ -80,6 +107,9 @@ class Lexical:
         if searcher.num_docs != len(table):
             raise damaged(self.name, part.directory, f"{searcher.num_docs} of {len(table)} documents")
         return LexicalSearcher(index.schema, searcher)
+
+    def sweep(self, directory: Path, facts: Mapping[str, Any]) -> None:
+        pass
 
     def close(self) -> None:
         pass
@@ -121,7 +151,7 @@ class LexicalSearcher:
 
     def document_frequency(self, terms: Sequence[str]) -> list[int]:
         """For each term the number of documents with its stem in title or text, upper or lower case; of
-        a term of several words, the number for its rarest word (an upper bound)."""
+        a term of several words, the number for its rarest word (an upper bound). Dead rows count."""
         found = []
         for term in terms:
             words = self._analyzer.analyze(clean(term))
@@ -131,7 +161,16 @@ class LexicalSearcher:
 
 def rarity(frequency: int, documents: int) -> float:
     """BM25's inverse document frequency: never negative, largest for a word that no document has."""
-    return math.log1p((documents - frequency + 0.5) / (frequency + 0.5))
+    return math.log1p((max(0, documents - frequency) + 0.5) / (frequency + 0.5))
+
+
+def _held(job: Job) -> list[Held]:
+    """What of the earlier part is taken over: all of its rows, or none if it is worn."""
+    if job.old_table is None:
+        return []
+    held = [hold(job, job.old_table)]
+    rows = len(job.old_table) + len(missing(job.listing, held))
+    return [] if worn(rows, len(job.listing.documents)) else held
 
 
 def _schema() -> tantivy.Schema:

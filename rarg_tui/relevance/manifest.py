@@ -26,9 +26,9 @@ from rarg_tui.corpus.progress import check
 from rarg_tui.errors import RargError
 from rarg_tui.paths import writable
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
-_MANIFEST = "manifest.json"
+MANIFEST = "manifest.json"
 _BLOCK = 1 << 20
 
 
@@ -47,9 +47,9 @@ class Part:
 
 
 class Shelf:
-    """Where the parts of one index lie: a directory below the cache. Where that cannot be written, new
-    parts go to a temporary directory, and ``notice`` says so. Raises :class:`RargError` for a cache whose
-    name the libraries cannot open."""
+    """Where the parts of one index lie, and what walks of its corpus remember: a directory below the cache.
+    Where that cannot be written, new parts go to a temporary directory, and ``notice`` says so. Raises
+    :class:`RargError` for a cache whose name the libraries cannot open."""
 
     def __init__(self, cache: Path, corpus: Corpus) -> None:
         try:
@@ -64,6 +64,7 @@ class Shelf:
         digest = hashlib.blake2b(key.encode(), digest_size=8).hexdigest()
         self.directory = Path(cache) / "index" / f"{name}-{digest}"
         self.notice = ""
+        corpus.memory = self.directory / "files.bin"
         self._corpus = corpus
         self._fallback: Path | None = None
 
@@ -107,7 +108,7 @@ class Shelf:
             finally:
                 shutil.rmtree(fresh, ignore_errors=True)
 
-    def publish(self, name: str, built: Path, settings: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
+    def publish(self, name: str, built: Path, settings: Mapping[str, Any], facts: Mapping[str, Any]) -> Part:
         """Make the finished directory ``built`` the part of ``name``; called with the lock held."""
         base = built.parent
         manifest = {
@@ -116,9 +117,10 @@ class Shelf:
             "corpus": os.fsencode(self._corpus.root).decode("utf-8", "replace"),
             "settings": settings,
             "facts": facts,
-            "files": {entry.name: _measure(entry) for entry in sorted(built.iterdir())},
+            "files": self._measured(name, built),
         }
-        _write_durably(built / _MANIFEST, json.dumps(manifest, indent=1).encode())
+        written = json.dumps(manifest, indent=1)
+        _write_durably(built / MANIFEST, written.encode())
         older = [entry for entry in base.glob(f"{name}-*") if entry.is_dir()]
         number = 1 + max((int(e.name.rpartition("-")[2]) for e in older if _numbered(e.name)), default=0)
         target = base / f"{name}-{number:06d}"
@@ -128,6 +130,20 @@ class Shelf:
         for entry in older:
             shutil.rmtree(entry, ignore_errors=True)
         shutil.rmtree(base / f"{name}.work", ignore_errors=True)
+        return _part(target, json.loads(written))
+
+    def _measured(self, name: str, built: Path) -> dict[str, dict[str, int]]:
+        """The measures of the files in ``built``; those carried over from the part in force are taken
+        over with it, so that nobody reads them, and damage to them stays visible."""
+        carried: dict[tuple[int, int], dict[str, int]] = {}
+        earlier = self._pointer(name)
+        if earlier is not None:
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+                files = json.loads((earlier / MANIFEST).read_bytes())["files"]
+                carried = {_inode(earlier / file): measured for file, measured in files.items()}
+        return {
+            entry.name: carried.get(_inode(entry)) or _measure(entry) for entry in sorted(built.iterdir())
+        }
 
     def _pointer(self, name: str) -> Path | None:
         for base in filter(None, (self._fallback, self.directory)):
@@ -151,7 +167,7 @@ class Shelf:
 
 def _verified(directory: Path, name: str) -> Part:
     try:
-        manifest = json.loads((directory / _MANIFEST).read_bytes())
+        manifest = json.loads((directory / MANIFEST).read_bytes())
         if manifest["schema_version"] != SCHEMA_VERSION:
             raise IndexProblem(
                 f"The {name} index in {str(directory)!r} has format {manifest['schema_version']!r}, this "
@@ -160,10 +176,23 @@ def _verified(directory: Path, name: str) -> Part:
         for file, measured in manifest["files"].items():
             if _measure(directory / file) != measured:
                 raise ValueError(f"{file} differs from its checksum")
-        return Part(directory, dict(manifest["settings"]), dict(manifest["facts"]))
+        return _part(directory, manifest)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         why = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) else str(error)
         raise damaged(name, directory, why) from None
+
+
+def _part(directory: Path, manifest: Mapping[str, Any]) -> Part:
+    return Part(directory, dict(manifest["settings"]), dict(manifest["facts"]))
+
+
+def carry(file: Path, directory: Path) -> None:
+    """Have ``file`` of a published part in ``directory`` too: the same bytes on disk, where links work.
+    Whoever carries it must never write into it."""
+    try:
+        os.link(file, directory / file.name)
+    except OSError:
+        shutil.copyfile(file, directory / file.name)
 
 
 def damaged(name: str, directory: Path, why: str) -> IndexProblem:
@@ -190,6 +219,11 @@ def _measure(file: Path) -> dict[str, int]:
             crc = zlib.crc32(block, crc)
             size += len(block)
     return {"size": size, "crc32": crc}
+
+
+def _inode(file: Path) -> tuple[int, int]:
+    status = file.lstat()
+    return status.st_dev, status.st_ino
 
 
 def _numbered(name: str) -> bool:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rarg_tui.corpus.files import Corpus, Listing
 from rarg_tui.corpus.progress import Meter, Progress
 from rarg_tui.errors import RargError
 from rarg_tui.relevance.manifest import IndexProblem, Part, Shelf, damaged, mismatch
-from rarg_tui.relevance.ranker import Built, Job, Ranker, Searcher
+from rarg_tui.relevance.ranker import Built, Job, Ranker, Searcher, worn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +39,7 @@ class RankerStatus:
 @dataclass(frozen=True, slots=True)
 class _View:
     """What was found on disk for one listing: ``positions[row]`` is the document's place in the listing,
-    -1 if it is gone or has changed; ``current`` counts the others."""
+    -1 for a dead row, whose document is gone or has changed; ``current`` counts the others."""
 
     stamp: str
     listing: Listing
@@ -50,15 +51,15 @@ class _View:
 
 
 class Slot:
-    """Serves one ranker. A part is ready when it covers every document of the listing as it is now;
-    the statistics of a ranker with ``exact`` also depend on the documents that are gone."""
+    """Serves one ranker. A part is ready when it covers every document of the listing as it is now and is
+    not worn: a fifth of its rows at most are dead. No search returns a dead row, but BM25 still counts
+    it in its statistics."""
 
-    def __init__(self, ranker: Ranker, corpus: Corpus, shelf: Shelf, exact: bool) -> None:
+    def __init__(self, ranker: Ranker, corpus: Corpus, shelf: Shelf) -> None:
         self.name = ranker.name
         self._ranker = ranker
         self._corpus = corpus
         self._shelf = shelf
-        self._exact = exact
         self._view: _View | None = None
         self._opened: tuple[str, Searcher] | None = None
         self._progress: Progress | None = None
@@ -110,7 +111,8 @@ class Slot:
 
     def build(self, report: Callable[[Progress], None] | None, cancel: threading.Event | None) -> None:
         """Bring the part on disk up to date with the files as they are now. A damaged part, or one built
-        with other settings, is built anew. Raises ``Cancelled``; what was finished is kept."""
+        with other settings, is built anew. Files that change meanwhile are looked at again: the corpus is
+        then walked once more. Raises ``Cancelled``; what was finished is kept."""
         listing = self._corpus.require_documents(cancel)
         total = len(listing.documents)
 
@@ -132,10 +134,12 @@ class Slot:
                 old = view.part if view.error is None else None
                 meter = Meter(note, self.name, total)
                 work = self._shelf.work(self.name)
-                job = Job(self._corpus, listing, directory, work, old, meter.at, cancel)
+                job = Job(self._corpus, listing, directory, work, old, view.table, meter.at, cancel)
                 built = self._ranker.build(job)
                 built.table.write(directory)
-                self._shelf.publish(self.name, directory, settings, _facts(built))
+                self._publish(directory, settings, listing, built)
+            if not self.ready():
+                self._corpus.refresh(cancel)
             note(Progress(self.name, total, total, 0.0))
         except OSError as error:
             raise RargError(
@@ -153,13 +157,26 @@ class Slot:
         import numpy as np
 
         view, table, positions, searcher = self._serving()
-        gone = len(table) - view.current
-        rows, scores = searcher.search(query, k + gone, cancel)
-        places = positions[rows]
-        there = places >= 0
+        most = k + len(table) - view.current
+        asked = min(most, k * len(table) // max(1, view.current))
+        while True:
+            rows, scores = searcher.search(query, asked, cancel)
+            places = positions[rows]
+            there = places >= 0
+            if there.sum() >= k or len(rows) < asked or asked == most:
+                break
+            asked = min(most, asked * 2)
         places, scores = places[there], scores[there]
         order = np.lexsort((places, -scores))[:k]
         return places[order], scores[order]
+
+    def table(self) -> tuple[Table, NDArray[np.int64]] | None:
+        """The table of the part on disk and each row's place in the listing, -1 where the document is gone
+        or has changed; ``None`` when there is none that may be served."""
+        view = self._look()
+        if view.table is None or view.positions is None:
+            return None
+        return view.table, view.positions
 
     def searcher(self) -> Searcher:
         """What serves now. Raises :class:`IndexProblem` when the part must not be served."""
@@ -183,7 +200,19 @@ class Slot:
     def _covers(self, view: _View) -> bool:
         if view.table is None or view.current < len(view.listing.documents):
             return False
-        return not self._exact or len(view.table) == view.current
+        return not worn(len(view.table), view.current)
+
+    def _publish(self, directory: Path, settings: Mapping[str, Any], listing: Listing, built: Built) -> None:
+        """Publish what was built and serve it: it was just written, so it is not read again."""
+        table = _sharing(built.table, listing)
+        positions = _positions(table, listing)
+        live = positions >= 0
+        facts = {"documents": int(live.sum()), "unreadable": int(table.unread()[live].sum()), **built.facts}
+        part = self._shelf.publish(self.name, directory, settings, facts)
+        self._ranker.sweep(part.directory.parent, facts)
+        stamp = self._shelf.stamp(self.name)
+        with self._lock:
+            self._view = _View(stamp, listing, part, table, positions, int(live.sum()), None)
 
     def _look(self) -> _View:
         with self._lock:
@@ -208,7 +237,7 @@ class Slot:
             if part.settings != wanted:
                 raise mismatch(self.name, part.directory, part.settings, wanted)
             with contextlib.suppress(OSError, ValueError):
-                return _placed(stamp, listing, part, Table.read(part.directory), None)
+                return _placed(stamp, listing, part, _sharing(Table.read(part.directory), listing), None)
             raise damaged(self.name, part.directory, "its table of documents")
         except IndexProblem as error:
             return _placed(stamp, listing, None, None, error)
@@ -227,10 +256,11 @@ class Slot:
             )
         if facts["unreadable"]:
             said.append(f"{facts['unreadable']} unreadable, known by title only")
+        said += facts.get("notes", ())
         if not ready:
+            dead = len(view.table) - view.current
             said.append(
-                f"{len(view.listing.documents) - view.current} files to index, "
-                f"{len(view.table) - view.current} changed or gone"
+                f"{len(view.listing.documents) - view.current} files to index, {dead} changed or gone"
             )
         if self._shelf.notice:
             said.append(self._shelf.notice)
@@ -242,21 +272,18 @@ def _placed(
 ) -> _View:
     if table is None:
         return _View(stamp, listing, part, None, None, 0, error)
-    import numpy as np
-
-    places = {document.path: place for place, document in enumerate(listing.documents)}
-    positions = np.fromiter((places.get(path, -1) for path in table.paths), np.int64, len(table))
-    sizes = np.fromiter((document.size for document in listing.documents), np.int64, len(places))
-    times = np.fromiter((document.mtime_ns for document in listing.documents), np.int64, len(places))
-    found = positions >= 0
-    at = positions[found]
-    same = (sizes[at] == table.rows["size"][found]) & (times[at] == table.rows["mtime_ns"][found])
-    positions[np.flatnonzero(found)[~same]] = -1
+    positions = _positions(table, listing)
     return _View(stamp, listing, part, table, positions, int((positions >= 0).sum()), error)
 
 
-def _facts(built: Built) -> dict[str, object]:
-    from rarg_tui.relevance.table import UNREAD
+def _positions(table: Table, listing: Listing) -> NDArray[np.int64]:
+    import numpy as np
 
-    unreadable = sum(bytes(digest) == UNREAD for digest in built.table.rows["digest"])
-    return {"documents": len(built.table), "unreadable": unreadable, **built.facts}
+    places = table.places(listing.documents)
+    return np.where(table.same_state(listing.documents, places), places, -1)
+
+
+def _sharing(table: Table, listing: Listing) -> Table:
+    """``table``, with the paths of the listing where they are equal: a million of them are kept once."""
+    paths = listing.documents.paths
+    return type(table)(paths, table.rows) if table.paths == paths else table

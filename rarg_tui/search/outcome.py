@@ -14,8 +14,9 @@ from rarg_tui.search.execute import Piped
 from rarg_tui.search.guard import Listed, Program, Search, Step
 from rarg_tui.trace.events import Match
 
+_STOPPED = ("cancelled", "timed_out")
 #: When pipelines end differently, the first of these that occurs is the state of the command.
-_WEIGHT = ("cancelled", "timed_out", "partial", "ok", "error", "failed", "no_match")
+_WEIGHT = (*_STOPPED, "partial", "ok", "error", "failed", "no_match")
 
 #: How a program ends that did its work: to its end, or until its reader wanted no more.
 _DONE = (0, 128 + signal.SIGPIPE)
@@ -92,7 +93,7 @@ def _read_some(steps: Sequence[Step], errors: str) -> bool:
 
 def combine(command: str, outcomes: Sequence[Outcome]) -> ShellResult:
     """The result of a command from those of its pipelines, in order."""
-    counted = [o for o in outcomes if o.searches] or list(outcomes)
+    counted = [o for o in outcomes if o.searches or o.state in _STOPPED] or list(outcomes)
     states = {o.state for o in counted}
     state = next((s for s in _WEIGHT if s in states), "ok")
     message = next((o.message for o in counted if o.state == state and o.message), "")

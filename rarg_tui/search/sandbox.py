@@ -11,12 +11,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from rarg_tui.errors import MissingPart
-from rarg_tui.search import sandbox_view
+from rarg_tui.search import sandbox_limit, sandbox_view
 from rarg_tui.search.command import LONGEST
 from rarg_tui.search.context import Sandbox, ShellContext
 from rarg_tui.search.execute import Executor
@@ -30,9 +30,11 @@ __all__ = ["MEMORY", "PROCESSES", "Sandbox", "can_be_given", "find_sandbox", "po
 
 #: What the processes of one command may have together: how many there are (threads count), and bytes.
 PROCESSES, MEMORY = 200, 2 << 30
+#: So many more the kernel lets come to be: whoever reaches them is over the limit, however it is counted.
+_SPARE = 50
 #: Bytes for ``/tmp``, the one place where a command may write.
 _SCRATCH = 64 << 20
-#: How often they are counted, seconds: the kernel's own limits hold for single processes, and not for root.
+#: How often they are counted, seconds, to end a command that has too many or too much.
 _EVERY = 0.02
 _TOO_MANY, _TOO_LARGE = "processes", "memory"
 
@@ -51,6 +53,7 @@ _OF_ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 _VIEW = (sys.executable, "-I", "-S", sandbox_view.__file__)
 
 _OUT_OF_MEMORY = re.compile(r"MemoryError|annot allocate memory|memory exhausted|out of memory")
+_OUT_OF_PROCESSES = re.compile(r"fork.*Resource temporarily unavailable|can't start new thread")
 _SCOPE = re.compile(r"(?<![\w./-])(?:\./)?scope_([0-9]{1,9})\.txt(?!\w)")
 
 #: Settings of the kernel that keep user namespaces from people, the value that does, and the one to set.
@@ -130,7 +133,7 @@ def arguments(
     # Root, though it has no rights here, is still the owner of what it may otherwise write in /proc/sys.
     proc = ("--proc", "/proc", "--remount-ro", "/proc") if sandbox.proc else ()
     return (
-        *_VIEW, root, run_dir, ",".join(map(str, scopes)),
+        *_VIEW, root, run_dir, ",".join(map(str, scopes)), str(PROCESSES + _SPARE),
         sandbox.bwrap,
         "--unshare-all", "--unshare-user", "--uid", _NOBODY, "--gid", _NOBODY, "--cap-drop", "ALL",
         "--new-session", "--die-with-parent",
@@ -241,18 +244,12 @@ def _counted(pid: int, children: Children) -> Iterator[None]:
 def _use(pid: int) -> tuple[int, int]:
     """How many processes and threads ``pid`` and all below it are, and the bytes of memory they have;
     both too low for what starts or ends meanwhile."""
-    count = memory = 0
-    waiting = [str(pid)]
-    while waiting and count <= PROCESSES:
-        process = Path("/proc", waiting.pop())
-        try:
-            memory += int((process / "statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-            for thread in os.listdir(process / "task"):
-                count += 1
-                waiting += (process / "task" / thread / "children").read_text("ascii").split()
-        except OSError:
-            continue
-    return count, memory
+    found = sandbox_limit.processes_below(pid, PROCESSES)
+    pages = 0
+    for process in found:
+        with suppress(OSError):
+            pages += int(Path(f"/proc/{process}/statm").read_bytes().split()[1])
+    return sum(found.values()), pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def _judge(outcome: Outcome, stopped: str, has_output: bool, errors: str) -> None:
@@ -266,16 +263,18 @@ def _judge(outcome: Outcome, stopped: str, has_output: bool, errors: str) -> Non
 
 
 def _trouble(stopped: str, errors: str, timeout_s: float) -> list[str]:
-    memory = f"{MEMORY >> 20} MB of memory, which is the limit"
+    memory = f"more than {MEMORY >> 20} MB of memory, which is the limit"
+    processes = f"more than {PROCESSES} processes, which is the limit"
     if stopped:
         how = {
             TIMED_OUT: f"after {timeout_s:g} s",
             CANCELLED: "by a person",
-            _TOO_MANY: f"at more than {PROCESSES} processes, which is the limit",
-            _TOO_LARGE: f"at more than {memory}",
+            _TOO_MANY: f"at {processes}",
+            _TOO_LARGE: f"at {memory}",
         }
         return [f"stopped {how[stopped]}, there may be more"]
-    return [f"a program asked for more than {memory}"] if _OUT_OF_MEMORY.search(errors) else []
+    asked = ((_OUT_OF_MEMORY, memory), (_OUT_OF_PROCESSES, processes))
+    return [f"a program asked for {what}" for complaint, what in asked if complaint.search(errors)]
 
 
 def _seen(text: str, command: str, context: ShellContext) -> tuple[str, ...]:

@@ -1,14 +1,17 @@
 """The corpus as the sandbox sees it. This is a program of its own, which bwrap takes the place of:
 
-    python -I -S sandbox_view.py ROOT RUN_DIR NUMBERS BWRAP [ARGUMENT…]
+    python -I -S sandbox_view.py ROOT RUN_DIR NUMBERS PROCESSES BWRAP [ARGUMENT…]
 
 In a user and a mount namespace of its own it mounts over ROOT, read-only, what is to be seen there: the
 corpus, and in a layer above it the run's scopes, each under its bare name, and a whiteout for whatever is
-no part of the corpus: hidden files, and scope files of the corpus' own. bwrap alone cannot do that: it binds
-a file only to a name that is there already, and nothing may be created in the corpus. An overlay shows one
-file system: what is mounted somewhere below ROOT is not seen.
+no part of the corpus: hidden files, symlinks, what is neither a file nor a directory (whoever reads a pipe
+waits for a writer), and scope files of the corpus' own. bwrap alone cannot do that: it binds a file only to
+a name that is there already, and nothing may be created in the corpus. An overlay shows one file system:
+what is mounted somewhere below ROOT is not seen.
 
-It imports nothing of ours, so that it starts at once and in Python's isolated mode. See overlayfs in the
+ARGUMENT… may start no more than PROCESSES in all, threads among them.
+
+It imports next to nothing, so that it starts at once and in Python's isolated mode. See overlayfs in the
 kernel's documentation, mount(2), user_namespaces(7).
 """
 
@@ -18,30 +21,38 @@ import ctypes
 import errno
 import os
 import re
-import signal
+import resource
 import stat
 import struct
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
+if __name__ == "__main__":
+    sys.path.append(os.path.abspath(f"{__file__}/../../.."))
+
+from rarg_tui.search import sandbox_limit
+
 _NEW_MOUNTS, _NEW_USER = 0x20000, 0x10000000
 _READ_ONLY, _NO_SUID, _NO_DEVICES, _BIND, _RECURSIVE, _PRIVATE = 1, 2, 4, 0x1000, 0x4000, 0x40000
 #: mount_setattr(2), which has the same number on every architecture, and its flags.
 _SET_ATTRIBUTES, _HERE, _WITH_MOUNTS_BELOW = 442, -100, 0x8000
-_DIE_WITH_PARENT = 1
 
 #: bwrap itself makes one or two user namespaces; a command that could make more could mount more.
 _USER_NAMESPACES = 2
 
+_SCOPE = re.compile(r"scope_[0-9]{1,9}\.txt")
 
-def main(root: str, run_dir: str, numbers: str, *command: str) -> None:
+
+def main(root: str, run_dir: str, numbers: str, processes: str, *command: str) -> None:
     """``numbers``: those of the scopes, joined by commas. Does not return; raises ``OSError``."""
+    sandbox_limit.die_with(os.getppid())
+    if os.getuid() == 0:
+        sandbox_limit.limit_processes(int(processes))
     parent = os.getppid()
     _become_root_of_a_namespace()
-    _call("prctl", _DIE_WITH_PARENT, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != parent:
-        sys.exit("nobody waits for this command any more")
+    # Once more: who becomes another is asked anew.
+    sandbox_limit.die_with(parent)
     scopes = {}
     for number in filter(None, numbers.split(",")):
         with open(os.path.join(run_dir, f"scope_{number}.txt"), "rb") as file:
@@ -49,6 +60,7 @@ def main(root: str, run_dir: str, numbers: str, *command: str) -> None:
     _call("mount", b"none", b"/", None, _PRIVATE | _RECURSIVE, None)
     _close_devices()
     _mount_view(root, scopes)
+    _limit_in_kernel(int(processes))
     os.execve(command[0], command, {})
 
 
@@ -69,6 +81,14 @@ def _become_root_of_a_namespace() -> None:
             _write(path, text)
 
 
+def _limit_in_kernel(most: int) -> None:
+    """The kernel (5.14 and later) counts them in each user namespace anew, so what else this person runs
+    does not matter. It never refuses root a process."""
+    _, allowed = resource.getrlimit(resource.RLIMIT_NPROC)
+    if allowed == resource.RLIM_INFINITY or allowed > most:
+        resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+
+
 def _close_devices() -> None:
     """bwrap binds /dev/null and the like, which can be written to all the same; but root, as their owner,
     must not be able to change their mode."""
@@ -79,12 +99,18 @@ def _close_devices() -> None:
 
 def _no_documents(root: str) -> Iterator[str]:
     """What must not be seen below ``root``: relative paths of files and directories."""
-    for directory, directories, files in os.walk(root):
-        below = os.path.relpath(directory, root)
-        for name in (*directories, *files):
-            if name.startswith(".") or (below == "." and re.fullmatch(r"scope_[0-9]{1,9}\.txt", name)):
-                yield os.path.normpath(os.path.join(below, name))
-        directories[:] = [name for name in directories if not name.startswith(".")]
+    waiting = [""]
+    while waiting:
+        below = waiting.pop()
+        with suppress(OSError), os.scandir(os.path.join(root, below)) as entries:
+            for entry in entries:
+                path = below + entry.name
+                if entry.name.startswith(".") or _SCOPE.fullmatch(path):
+                    yield path
+                elif entry.is_dir(follow_symlinks=False):
+                    waiting.append(path + "/")
+                elif not entry.is_file(follow_symlinks=False):
+                    yield path
 
 
 def _mount_view(root: str, scopes: Mapping[str, bytes]) -> None:

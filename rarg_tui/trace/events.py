@@ -92,6 +92,18 @@ class Usage:
     cost_usd: float | None = None
     estimated: bool = False
 
+    def plus(self, other: Usage) -> Usage:
+        """Both together: the cost is unknown when one of them is, estimated what holds an estimate."""
+        costs = (self.cost_usd, other.cost_usd)
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+            cost_usd=None if None in costs else sum(cost or 0.0 for cost in costs),
+            estimated=self.estimated or other.estimated,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
@@ -135,12 +147,14 @@ class RunStarted(Event):
     versions: Mapping[str, str]
     gold: Mapping[str, int] = field(default_factory=dict)
     parent: str = ""
+    match_model: str = "static"
     schema_version: int = SCHEMA_VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReplied(Event):
-    """One turn: the model's text and the calls it wants."""
+    """One turn: the model's text and the calls it wants. ``kept`` is what its server wants back with the
+    next request, such as reasoning that only the server can read; ``elapsed_ms`` is the time of the turn."""
 
     kind: ClassVar[str] = "ModelReplied"
     turn: int
@@ -149,6 +163,7 @@ class ModelReplied(Event):
     calls: tuple[ToolCall, ...] = ()
     usage: Usage = Usage()
     elapsed_ms: float = 0.0
+    kept: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -363,6 +378,7 @@ _REVIVE: Mapping[str, Mapping[str, Any]] = {
     "ModelReplied": {
         "calls": lambda items: tuple(ToolCall(**item) for item in items),
         "usage": lambda item: Usage(**item),
+        "kept": tuple,
     },
     "ScopeCreated": {"entry_points": lambda items: tuple(EntryPoint(**item) for item in items)},
     "CallExecuted": {

@@ -37,6 +37,7 @@ def _run_started(state: RunState, event: ev.RunStarted) -> RunState:
         model=event.model,
         rankers=event.rankers,
         rerank=event.rerank,
+        match_model=event.match_model,
         limits=event.limits,
         corpus=event.corpus,
         corpus_name=event.corpus_name,
@@ -59,6 +60,7 @@ def _model_replied(state: RunState, event: ev.ModelReplied) -> RunState:
         usage=event.usage,
         elapsed_ms=event.elapsed_ms,
         seq=event.seq,
+        kept=event.kept,
     )
     return replace(state, turns=(*state.turns, turn), model_error="", breakpoint="")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 from rarg_tui.trace.events import EntryPoint, Match, ToolCall, Usage
@@ -75,6 +76,7 @@ class TurnState:
     usage: Usage
     elapsed_ms: float
     seq: int = 0
+    kept: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,7 @@ class RunState:
     model: str = ""
     rankers: Mapping[str, float] = field(default_factory=dict)
     rerank: str = ""
+    match_model: str = "static"
     limits: Mapping[str, Any] = field(default_factory=dict)
     corpus: str = ""
     corpus_name: str = ""
@@ -152,18 +155,14 @@ class RunState:
     @property
     def usage(self) -> Usage:
         """The sum over all turns; ``cost_usd`` is ``None`` as soon as one turn's cost is unknown."""
-        costs = [turn.usage.cost_usd for turn in self.turns]
-        return Usage(
-            input_tokens=sum(turn.usage.input_tokens for turn in self.turns),
-            output_tokens=sum(turn.usage.output_tokens for turn in self.turns),
-            cached_tokens=sum(turn.usage.cached_tokens for turn in self.turns),
-            reasoning_tokens=sum(turn.usage.reasoning_tokens for turn in self.turns),
-            cost_usd=None if any(c is None for c in costs) else sum(c or 0.0 for c in costs),
-            estimated=any(turn.usage.estimated for turn in self.turns),
-        )
+        return reduce(Usage.plus, (turn.usage for turn in self.turns), Usage(cost_usd=0.0))
 
     def call(self, number: int) -> CallState | None:
         return self.calls[number - 1] if 0 < number <= len(self.calls) else None
+
+    def calls_of(self, turn: int) -> tuple[CallState, ...]:
+        """The calls that the model made in a turn."""
+        return tuple(call for call in self.calls if call.turn == turn and call.by == "model")
 
     def scope(self, number: int | None) -> ScopeState | None:
         if number is None or not 0 < number <= len(self.scopes):

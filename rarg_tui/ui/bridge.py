@@ -13,9 +13,11 @@ from typing import Any, Protocol, cast
 
 from textual.message import Message
 
+from rarg_tui.consent import ConsentNeeded
 from rarg_tui.errors import RargError
 from rarg_tui.trace.events import Match
 from rarg_tui.ui.messages import (
+    ConsentWanted,
     DocumentLoaded,
     IndexChanged,
     JobDone,
@@ -252,6 +254,13 @@ class Bridge:
         self._pause, self._cancel = Flag(), Flag()
         self._start(job, work, group="run")
 
+    def _agreed(self, job: str, work: Callable[[], object], group: str) -> None:
+        self.workbench.consent()
+        if group == "run":
+            self._start_run(job, work)
+        else:
+            self._start(job, work, group)
+
     def job_done(self) -> None:
         """The handler of ``JobDone`` says that the session is free again."""
         self.running = ""
@@ -260,6 +269,9 @@ class Bridge:
         def guarded() -> None:
             try:
                 work()
+            except ConsentNeeded as error:
+                wanted = ConsentWanted(error.what, error.server, lambda: self._agreed(job, work, group))
+                self._host.post_message(wanted)
             except RargError as error:
                 self._host.post_message(JobFailed(job, str(error)))
             except Exception as error:

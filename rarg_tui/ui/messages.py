@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from textual.message import Message
@@ -31,6 +31,16 @@ class JobFailed(Message):
 
     job: str
     sentence: str
+
+
+@dataclass
+class ConsentWanted(Message):
+    """A job would send text of the corpus to another machine: ``what``, in a sentence. ``agreed`` notes that
+    it may, and does the job."""
+
+    what: str
+    server: str
+    agreed: Callable[[], None]
 
 
 @dataclass

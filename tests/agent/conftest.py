@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from threading import Event as Cancel
 from typing import Any
 
 import pytest
 
-from rarg_tui.agent.model import Reply, Request
+from rarg_tui.agent.model import OnText, Reply, Request
 from rarg_tui.agent.session import Session
 from rarg_tui.config import Settings
 from rarg_tui.trace.events import ToolCall
@@ -21,12 +21,13 @@ class ScriptedModel:
     """Gives the next of its replies at each turn; an exception is raised."""
 
     label = "scripted"
+    server = ""
 
     def __init__(self, *replies: Reply | Exception) -> None:
         self.replies = list(replies)
         self.requests: list[Request] = []
 
-    def reply(self, request: Request, cancel: Cancel | None = None) -> Reply:
+    def reply(self, request: Request, cancel: Cancel | None = None, on_text: OnText | None = None) -> Reply:
         self.requests.append(request)
         reply = self.replies.pop(0)
         if isinstance(reply, Exception):
@@ -59,8 +60,13 @@ def start(small_corpus: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start
     """``start(reply, …, strategy=…)``: a session on the small corpus with a scripted model."""
     benches: list[Workbench] = []
 
-    def begin(*replies: Reply | Exception, question: str = "Who mended the orrery?", **names: Any) -> Session:
-        bench = Workbench(Settings(corpus=small_corpus, ranker="lexical+static"))
+    def begin(
+        *replies: Reply | Exception,
+        question: str = "Who mended the orrery?",
+        settings: Mapping[str, Any] | None = None,
+        **names: Any,
+    ) -> Session:
+        bench = Workbench(Settings(corpus=small_corpus, ranker="lexical+static", **(settings or {})))
         benches.append(bench)
         bench.prepare()
         model = ScriptedModel(*replies)

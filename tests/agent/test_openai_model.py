@@ -7,40 +7,20 @@ from typing import Any
 
 import pytest
 
-from rarg_tui.agent.model import ModelError, Reply, Request
+from rarg_tui.agent.model import ModelError
 from rarg_tui.agent.openai_model import OpenAIModel, first_model
-from rarg_tui.agent.profiles import profile
-from rarg_tui.agent.strategies import strategy
+from rarg_tui.config import Price
 from rarg_tui.trace.reducer import replay
-from tests.agent.fake_server import FakeServer, completion, serving
+from tests.agent.asking import KEY, ask, request
+from tests.agent.fake_server import Broken, completion, serving
 from tests.trace import scripted
-
-KEY = "sk-very-secret"
-
-
-TOOLS = ("embed_recall", "bash", "read")
-
-
-def request(force: bool = False) -> Request:
-    return Request(
-        question="Who?",
-        strategy=strategy("rarg++"),
-        profile=profile("bcplus"),
-        tools=[] if force else [{"type": "function", "function": {"name": name}} for name in TOOLS],
-        state=replay(scripted.events()[:1]),
-        force_answer=force,
-    )
-
-
-def ask(server: FakeServer, **settings: Any) -> Reply:
-    return OpenAIModel("fake", base_url=server.url, api_key=KEY, **settings).reply(request())
 
 
 def test_a_reply_with_calls() -> None:
     with serving(
         completion("Looking.", ("embed_recall", '{"query": "clock"}'), ("read", '{"path": "a"}'))
     ) as server:
-        reply = ask(server, prices=(2.0, 10.0))
+        reply = ask(server, price=Price(2.0, 10.0))
     assert reply.text == "Looking."
     assert [(call.tool, call.arguments) for call in reply.calls] == [
         ("embed_recall", {"query": "clock"}),
@@ -79,15 +59,16 @@ def test_bad_arguments_are_kept_and_explained(raw: str) -> None:
         ((401, {"error": {"message": f"Incorrect API key: {KEY}"}}), "OPENAI_API_KEY"),
         ((404, {"error": {"message": "no such model"}}), "has no model 'fake'"),
         ((400, {"error": {"message": f"bad request with {KEY}"}}), "status 400"),
-        (completion(""), "empty reply"),
-        ({"choices": []}, "without choices"),
-        ({"choices": None, "error": "x"}, "without choices"),
+        ((404, {"error": {"message": "Not Found"}}), "usually ends in /v1"),
+        ((400, {"error": {"message": "x" * 295 + KEY}}), "status 400"),
+        ({"choices": []}, "another form"),
+        ({"choices": None, "error": "x"}, "broke off with an error: x"),
     ],
 )
 def test_a_fault_is_one_sentence_without_the_key(reply: Any, sentence: str) -> None:
     with serving(reply) as server, pytest.raises(ModelError, match=sentence) as caught:
         ask(server)
-    assert KEY not in str(caught.value)
+    assert KEY[:5] not in str(caught.value)
 
 
 def test_a_path_that_is_not_utf8_does_not_stop_the_request() -> None:
@@ -101,9 +82,9 @@ def test_a_path_that_is_not_utf8_does_not_stop_the_request() -> None:
 
 def test_no_server() -> None:
     with serving() as server:
-        url = server.url
+        pass
     with pytest.raises(ModelError, match="cannot be reached"):
-        OpenAIModel("fake", base_url=url).reply(request())
+        ask(server)
 
 
 def test_cancelling_does_not_wait_for_the_server() -> None:
@@ -148,7 +129,7 @@ ODD: list[Any] = [
     _message(tool_calls=[{"id": "1", "type": "function", "function": None}]),
     _function(),
     _function(name=None, arguments="{}"),
-    _function(name="bash", arguments={"command": "ls"}),
+    _function(name="bash", arguments=5),
 ]
 
 
@@ -160,8 +141,54 @@ def test_a_reply_of_another_form(body: Any) -> None:
 
 @pytest.mark.parametrize("usage", [5, "x", {}, {"prompt_tokens": "x", "completion_tokens": None}])
 def test_usage_that_is_no_number_is_estimated(usage: Any) -> None:
-    with serving({**completion("hi"), "usage": usage}) as server:
-        assert ask(server).usage.estimated
+    with serving({**completion("h" * 80), "usage": usage}) as server:
+        found = ask(server, price=Price(0.0, 1.0)).usage
+    assert found.estimated
+    assert found.input_tokens > 100
+    assert found.output_tokens == 20
+    assert found.cost_usd == pytest.approx(20e-6)
+
+
+def test_input_from_the_cache_has_a_price_of_its_own() -> None:
+    details = {"prompt_tokens_details": {"cached_tokens": 60}}
+    details["completion_tokens_details"] = {"reasoning_tokens": 4}
+    with serving(completion("hi", **details)) as server:  # type: ignore[arg-type]
+        found = ask(server, price=Price(2.0, 10.0, cached=0.5)).usage
+        dear = ask(server, price=Price(2.0, 10.0)).usage
+    assert (found.cached_tokens, found.reasoning_tokens) == (60, 4)
+    assert found.cost_usd == pytest.approx((40 * 2 + 60 * 0.5 + 10 * 10) / 1e6)
+    assert dear.cost_usd == pytest.approx((100 * 2 + 10 * 10) / 1e6)
+
+
+def test_arguments_may_come_as_the_object_itself() -> None:
+    with serving(_function(name="bash", arguments={"command": "ls"})) as server:
+        (call,) = ask(server).calls
+    assert call.arguments == {"command": "ls"}
+
+
+def test_marks_of_thought_are_no_text() -> None:
+    with serving(completion("<think>\nWho?\n</think>\n\nIlse.")) as server:
+        reply = ask(server)
+    assert (reply.text, reply.reasoning) == ("Ilse.", "Who?")
+
+
+def test_a_key_that_the_model_says_is_not_kept() -> None:
+    with serving(completion(f"It is {KEY}.", ("bash", f'{{"command": "echo {KEY}"}}'))) as server:
+        reply = ask(server)
+    assert KEY not in repr(reply)
+    assert server.keys == [f"Bearer {KEY}"]
+
+
+def test_a_proxy_is_not_asked_for_a_server_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    with serving(completion("hi")) as server:
+        assert ask(server).text == "hi"
+
+
+def test_a_whole_reply_that_breaks_off() -> None:
+    with serving(Broken(), completion("Ilse.")) as server:
+        assert ask(server).text == "Ilse."
 
 
 def test_half_of_a_character_is_replaced() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rarg_tui.agent.hosted import OFFLINE
 from rarg_tui.config import Settings
-from rarg_tui.evaluation import batch, datasets
+from rarg_tui.evaluation import batch
+from rarg_tui.evaluation.prepare import prepare
 from rarg_tui.paths import resource_dir
-from rarg_tui.workbench import OFFLINE, Workbench
+from rarg_tui.workbench import Workbench
 
 
 def measured(dataset: Path, strategy: str = "rarg++") -> batch.Summary:
@@ -34,7 +36,7 @@ def test_on_the_sample_corpus_it_cites_all_gold_documents_of_most_questions() ->
 
 
 def test_on_2wiki_it_finds_far_more_than_the_plain_top_ten(real_data: Path, tmp_path: Path) -> None:
-    datasets.prepare(real_data / "2wiki", tmp_path / "2wiki")
+    prepare(real_data / "2wiki", tmp_path / "2wiki")
     total = measured(tmp_path / "2wiki")
     assert total.questions == 101
     assert 0.66 <= total.plain <= 0.72

@@ -35,3 +35,34 @@ class TestScan:
         lines = capsys.readouterr().out.splitlines()
         assert len(lines) == 6
         assert all("ratio" in line and "same lines" in line for line in lines)
+
+
+class TestIndexAndRecall:
+    def test_from_nothing_to_a_current_index(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setattr(bench.Indexing, "model", lambda self: (1.0, 10))
+        assert main(["bench", "index", "--documents", "20", "--json"]) == 0
+        rows = json.loads(capsys.readouterr().out)["rows"]
+        assert [row["name"].partition(": ")[2] for row in rows] == [
+            "first lexical scope",
+            "static joins",
+            "second start",
+            "100 edited",
+        ]
+        assert [row["baseline_seconds"] for row in rows[:2]] == [2.0, 2.0]
+        assert "(10 measured, scaled)" in rows[0]["baseline"]
+        assert rows[2]["baseline_seconds"] == rows[3]["baseline_seconds"] == rows[1]["seconds"]
+        assert all(row["peak_mb"] > 10 for row in rows)
+
+    def test_recall_by_three_rankers(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["bench", "recall", "--documents", "20", "--runs", "2"]) == 0
+        (line,) = capsys.readouterr().out.splitlines()
+        assert line.startswith("20 documents, ")
+        assert "lexical+static+dense" in line
+        assert "MB at most" in line
+        assert "medians of 2" in line
+
+    def test_no_documents(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["bench", "recall", "--documents", "0"]) == 2
+        assert "--documents must be 1 or more" in capsys.readouterr().err

@@ -11,8 +11,11 @@ from typing import Any
 import pytest
 
 from rarg_tui.cli import COMMANDS, main
+from rarg_tui.commands import doctor
+from rarg_tui.relevance import remote
 from rarg_tui.search import sandbox
 from tests import small
+from tests.relevance.embeddings_server import serving, status
 from tests.search import fake_bwrap
 
 HOME_VARIABLES = ("XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
@@ -282,6 +285,38 @@ def test_doctor_finds_what_is_needed(rarg: Run) -> None:
     assert parts["dense model"]["state"] == "ok"
 
 
+def test_doctor_tells_what_is_wrong_with_the_model_that_is_set(rarg: Run) -> None:
+    for option, value, said in (
+        ("--dense-model", "own/model", "nor in the local cache"),
+        ("--embeddings-url", "http://127.0.0.1:9/v1", "set embeddings_model"),
+    ):
+        code, out, _ = rarg("doctor", "--json", option, value)
+        row = next(row for row in json.loads(out) if row["part"] == "dense model")
+        assert (code, row["state"]) == (3, "missing")
+        assert said in row["detail"]
+
+
+def test_index_says_what_was_not_seen_and_where_text_would_go(rarg: Run) -> None:
+    code, out, _ = rarg("index", "--seen", "--ranker", "static", "--json")
+    assert (code, json.loads(out)) == (0, {"static": []})
+    given = ("--embeddings-url", "http://example.invalid/v1", "--embeddings-model", "m")
+    code, _, err = rarg("index", "--ranker", "dense", "--status", *given)
+    assert (code, "goes to" in err) == (0, False)
+
+
+def test_index_says_where_text_goes_before_it_goes(
+    rarg: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "_is_here", lambda host: False)
+    with serving() as server:
+        server.faults = [status(401)]
+        given = ("--ranker", "dense", "--embeddings-url", server.url, "--embeddings-model", "m")
+        code, _, err = rarg("index", "-C", str(small.write(tmp_path / "c")), *given)
+    assert code == 3
+    said = err.index("the text of 3 documents goes to 127.0.0.1:")
+    assert said < err.index("refused the key")
+
+
 def test_doctor_says_whether_a_sandbox_is_possible(
     rarg: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,6 +324,7 @@ def test_doctor_says_whether_a_sandbox_is_possible(
         rows = {finding["part"]: finding for finding in as_json(rarg("doctor", "--json"))}
         return rows["bubblewrap"]["state"], rows["bubblewrap"]["detail"]
 
+    monkeypatch.setattr(doctor, "_dense", lambda settings: "not loaded for this")
     fake = fake_bwrap.put(monkeypatch, tmp_path / "bin")
     assert found() == ("ok", f"{fake.bwrap}: --sandbox bwrap is possible")
     fake_bwrap.put(monkeypatch, tmp_path / "bin", "sys.exit('bwrap: no permissions')")

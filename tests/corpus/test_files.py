@@ -85,7 +85,7 @@ def test_include_and_exclude(tmp_path: Path) -> None:
 def test_a_corpus_without_documents(tmp_path: Path) -> None:
     (tmp_path / "x.bin").write_bytes(b"\0")
     corpus = Corpus(tmp_path)
-    assert corpus.listing().documents == ()
+    assert len(corpus.listing().documents) == 0
     with pytest.raises(RargError, match="1 binary"):
         corpus.require_documents()
 

@@ -18,6 +18,7 @@ from rarg_tui.corpus.progress import Cancelled
 from rarg_tui.errors import MissingPart, RargError
 from rarg_tui.relevance import dense
 from rarg_tui.relevance.index import Index
+from rarg_tui.relevance.presets import MOST_WINDOWS, DenseOptions
 from rarg_tui.relevance.ranker import Content
 from rarg_tui.relevance.vectors import Embedded
 
@@ -36,7 +37,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     root = tmp_path_factory.mktemp("dense")
     for name, text in TEXTS.items():
         (root / name).write_text(text)
-    opened = Index.open(Corpus(root), tmp_path_factory.mktemp("cache"), device="cpu")
+    opened = Index.open(Corpus(root), tmp_path_factory.mktemp("cache"), DenseOptions(device="cpu"))
     opened.build(["dense"])
     yield opened
     opened.close()
@@ -44,7 +45,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 @pytest.fixture(scope="module")
 def embedder() -> Iterator[dense.DenseEmbedder]:
-    opened = dense.DenseEmbedder(None, "cpu")
+    opened = dense.DenseEmbedder(DenseOptions(device="cpu"))
     yield opened
     opened.close()
 
@@ -91,7 +92,7 @@ def test_windows_reach_far_into_a_document(embedder: dense.DenseEmbedder) -> Non
 def test_awkward_texts(embedder: dense.DenseEmbedder) -> None:
     texts = ["", " \n", "\0\x1b[31m", "漢字" * 5000, "x" * 200_000, "\udce9", "title " * 500]
     made = embedder.documents([Content(text or "t", text, b"") for text in texts], None)
-    assert all(1 <= len(one.vectors) <= dense.MOST_WINDOWS for one in made)
+    assert all(1 <= len(one.vectors) <= MOST_WINDOWS for one in made)
     assert all(np.isfinite(one.vectors).all() for one in made)
     assert all(one.seen <= one.total for one in made)
 
@@ -119,14 +120,14 @@ def test_the_process_may_die_at_any_time(embedder: dense.DenseEmbedder) -> None:
 
 
 def test_the_process_ends_with_its_parent() -> None:
-    command = [sys.executable, "-m", "rarg_tui.relevance.dense_process", "no model"]
+    command = [sys.executable, "-m", "rarg_tui.relevance.dense_process", "no model", "{}"]
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     child.communicate(timeout=60)
     assert child.returncode in (0, 1)
 
 
 def child_of(embedder: dense.DenseEmbedder, alive: bool = True) -> subprocess.Popen[bytes]:
-    process = embedder._process
+    process = embedder._server._process
     assert process is not None
     assert process.alive() is alive
     return process._child
@@ -134,11 +135,44 @@ def child_of(embedder: dense.DenseEmbedder, alive: bool = True) -> subprocess.Po
 
 def test_missing_model(tmp_path: Path) -> None:
     with pytest.raises(MissingPart, match=r"modules\.json"):
-        dense.DenseEmbedder(tmp_path, None).settings()
+        dense.DenseEmbedder(DenseOptions(dense_model=str(tmp_path))).settings()
 
 
 def test_an_unknown_device_fails_with_a_sentence() -> None:
-    opened = dense.DenseEmbedder(None, "abacus")
+    opened = dense.DenseEmbedder(DenseOptions(device="abacus"))
     with pytest.raises(RargError, match="dense model failed"):
+        opened.query("x", None)
+    opened.close()
+
+
+def test_prefixes_pooling_length_and_windows_take_effect(embedder: dense.DenseEmbedder) -> None:
+    options = DenseOptions(
+        device="cpu",
+        query_prefix="a ",
+        document_prefix="a loom ",
+        pooling="cls",
+        max_length=64,
+        windows=0,
+    )
+    otherwise = dense.DenseEmbedder(options)
+    try:
+        made = otherwise.query("loom song", None)
+        np.testing.assert_allclose(otherwise.texts(["song"])[0], made, atol=1e-4)
+        assert not np.allclose(made, embedder.query("a loom song", None), atol=1e-2), "pooled as it is itself"
+        whole = otherwise.documents([Content("t", "word " * 600 + "sea", b"")], None)[0]
+        assert whole.seen == whole.total
+        assert len(whole.vectors) > 600 / 64
+        assert "64 tokens a window, on cpu" in otherwise.about()
+        settings = otherwise.settings()
+        assert settings["prefixes"] == ["a ", "a loom "]
+        assert (settings["max_length"], settings["windows_at_most"]) == (64, "all")
+        assert settings["pooling"] == "cls, maximum over windows"
+    finally:
+        otherwise.close()
+
+
+def test_a_length_that_the_model_cannot_read() -> None:
+    opened = dense.DenseEmbedder(DenseOptions(device="cpu", max_length=5000))
+    with pytest.raises(RargError, match="max_length 5000 is more than the 512 tokens"):
         opened.query("x", None)
     opened.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rarg_tui.relevance.fusion import WEIGHTS, fuse
+from rarg_tui.relevance.fusion import WEIGHTS, fuse, placed
 
 
 def ranking(*items: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -32,3 +32,10 @@ def test_nothing_found() -> None:
 
 def test_every_ranker_has_a_weight() -> None:
     assert list(WEIGHTS) == ["lexical", "static", "dense"]
+
+
+def test_ranks_and_scores_of_items() -> None:
+    scores = np.array([0.9, 0.5])
+    assert placed(ranking(7, 3, 1), ranking(3, 7), scores) == [(2, 0.5), (1, 0.9), None]
+    assert placed(ranking(), ranking(3, 7), scores) == []
+    assert placed(ranking(1), ranking(), np.empty(0)) == [None]

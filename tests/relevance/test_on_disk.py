@@ -21,6 +21,7 @@ from rarg_tui.relevance.index import Index
 from rarg_tui.relevance.lexical import Lexical
 from rarg_tui.relevance.ranker import Content
 from rarg_tui.relevance.static import StaticEmbedder
+from rarg_tui.relevance.store import DiskStorage
 from tests.relevance.conftest import BIRDS
 
 Open = Callable[..., Index]
@@ -64,26 +65,36 @@ def test_only_an_edited_file_is_embedded_again(birds: Path, open_index: Open, em
     assert "tools/lathe.txt" not in again.recall("lathe", ranker="static").paths
 
 
-def test_an_updated_index_ranks_as_a_new_one(birds: Path, open_index: Open, tmp_path: Path) -> None:
+@pytest.mark.parametrize("gone", [["untitled.txt"], ["untitled.txt", "empty.txt"]])
+def test_an_updated_index_ranks_as_a_new_one(
+    birds: Path, open_index: Open, tmp_path: Path, gone: list[str]
+) -> None:
+    """With as many dead rows as there may be only the scores of BM25 differ, with more nothing does."""
     open_index(birds).build(["lexical", "static"])
     (birds / "birds/owl.txt").write_text("Water\n\nwater fish\n")
     (birds / "a.txt").write_text("Fish\n\nfish\n")
-    (birds / "untitled.txt").unlink()
-    updated = open_index(birds).recall("fish in the water", ranker="lexical+static")
-    new = open_index(birds, cache=tmp_path / "new").recall("fish in the water", ranker="lexical+static")
+    for name in gone:
+        (birds / name).unlink()
+    ranker = "static" if len(gone) == 1 else "lexical+static"
+    updated = open_index(birds).recall("fish in the water", ranker=ranker)
+    new = open_index(birds, cache=tmp_path / "new").recall("fish in the water", ranker=ranker)
     assert (updated.paths, updated.scores, updated.by) == (new.paths, new.scores, new.by)
+    assert updated.paths == open_index(birds).recall("fish in the water", ranker=ranker).paths
 
 
-def test_a_removed_file_leaves_vectors_ready_but_not_bm25(birds: Path, open_index: Open) -> None:
+def test_a_removed_file_leaves_a_part_ready_until_a_fifth_is_gone(birds: Path, open_index: Open) -> None:
     open_index(birds).build(["lexical", "static"])
     (birds / "untitled.txt").unlink()
     index = open_index(birds)
-    assert index.ready() == ("static",)
+    assert index.ready() == ("lexical", "static")
+    for ranker in ("lexical", "static"):
+        assert "untitled.txt" not in index.recall("water", ranker=ranker, top=1).paths
     scope = index.recall("water", ranker="static", top=len(BIRDS))
     assert sorted(scope.paths) == sorted(set(BIRDS) - {"untitled.txt"})
-    scope = index.recall("water")
-    assert list(scope.rankers) == ["lexical", "static"]
-    assert "untitled.txt" not in scope.paths
+    (birds / "empty.txt").unlink()
+    index = open_index(birds)
+    assert index.ready() == ()
+    assert list(index.recall("water").rankers) == ["lexical", "static"] == list(index.ready())
 
 
 @pytest.mark.parametrize("name", ["lexical", "static"])
@@ -134,7 +145,7 @@ def remove_a_file(directory: Path, suffix: str) -> None:
     ("name", "suffix"),
     [
         ("lexical", ""),
-        ("static", ".faiss"),
+        ("static", "vectors-000001.bin"),
         ("static", ".npy"),
         ("static", "paths.bin"),
         ("static", "manifest.json"),
@@ -290,14 +301,13 @@ def test_a_cache_that_cannot_be_written(birds: Path, open_index: Open, tmp_path:
 
 @pytest.mark.parametrize("name", ["lexical", "static"])
 def test_a_full_disk(birds: Path, open_index: Open, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """The libraries tell of it each in its own way."""
-    import faiss
+    """tantivy tells of it in its own way."""
 
     def full(*_: object) -> None:
-        raise (ValueError if name == "lexical" else RuntimeError)("No space left on device")
+        raise (ValueError if name == "lexical" else OSError)("No space left on device")
 
     monkeypatch.setattr(Lexical, "_build", full)
-    monkeypatch.setattr(faiss, "write_index", full)
+    monkeypatch.setattr(DiskStorage, "write", full)
     with pytest.raises(RargError, match=r"could not be written .No space left"):
         open_index(birds).build([name])
 

@@ -12,7 +12,7 @@ from rarg_tui.search import sandbox
 from rarg_tui.search.sandbox import Sandbox
 
 #: In place of the view of the corpus: bwrap, at once.
-_NO_VIEW = "import os, sys; os.execv(sys.argv[4], sys.argv[4:])"
+_NO_VIEW = "import os, sys; os.execv(sys.argv[5], sys.argv[5:])"
 
 _START = """\
 options = sys.argv[: sys.argv.index("--")]

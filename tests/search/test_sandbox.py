@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
 
@@ -191,6 +192,12 @@ class TestEndings:
         assert "a program asked for more than 2048 MB of memory" in result.message
         assert "MemoryError" in result.observation
 
+    def test_a_process_that_was_refused_and_went_unnoticed(self, faked: ShellContext) -> None:
+        complaint = "bash: fork: retry: Resource temporarily unavailable"
+        result = run(f"(echo early; echo '{complaint}' >&2)", faked)
+        assert printed(result) == ["early", complaint]
+        assert result.message == "a program asked for more than 200 processes, which is the limit"
+
     def test_cancelled_before_it_began(self, faked: ShellContext) -> None:
         cancel = threading.Event()
         cancel.set()
@@ -298,6 +305,25 @@ class TestInside:
         assert printed(run("echo scope_*; x=2; cat scope_$x.txt", real)) == [
             "scope_1.txt scope_2.txt",
             "b.txt",
+        ]
+
+    def test_what_is_no_file_is_not_there(self, real: ShellContext) -> None:
+        os.mkfifo(real.root / "pipe.txt")
+        os.mkfifo(real.root / "sub" / "pipe.txt")
+        (real.root / "link.txt").symlink_to("b.txt")
+        (real.root / "loop").symlink_to(".")
+        with socket.socket(socket.AF_UNIX) as server, chdir(real.root):
+            server.bind("socket.txt")
+        result = run('for f in *.txt */*; do wc -l "$f"; done', real)
+        assert [line for line in printed(result) if "scope" not in line and "wc:" not in line] == [
+            "1 a file.txt",
+            "2 b.txt",
+            "1 sub/c.txt",
+        ]
+        assert printed(run("for f in *; do echo $f; done | grep -v scope", real)) == [
+            "a file.txt",
+            "b.txt",
+            "sub",
         ]
 
     def test_rg_is_there(self, real: ShellContext) -> None:
@@ -437,9 +463,25 @@ class TestNothingIsLeft:
         assert printed(result) == ["done"]
         _wait_for(mark, there=False)
 
+    def test_no_more_processes_come_to_be_than_may(
+        self, real: ShellContext, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        if not os.path.exists("/usr/bin/perl"):
+            pytest.skip("there is no perl to start processes with until one is refused")
+        monkeypatch.setattr(sandbox, "PROCESSES", 20)
+        monkeypatch.setattr(sandbox, "_SPARE", 0)
+        mark = _mark()
+        one = f'defined($p = fork) or last; $p or exec "sleep", "{mark}"'
+        result = run(f"x=1; perl -e 'for (1..2000) {{ {one}; $n++ }} print \"$n $!\"'", real)
+        assert result.state == "ok"
+        number, _, why = printed(result)[0].partition(" ")
+        assert (10 < int(number) < 20, why) == (True, "Resource temporarily unavailable")
+        _wait_for(mark, there=False)
+
     def test_after_a_fork_bomb(self, real: ShellContext) -> None:
         mark = _mark()
-        result = run(f"sleep {mark} & f() {{ f | f; }}; f", real)
+        more = "f $(($1 - 1))"
+        result = run(f"f() {{ if (($1)); then {more} | {more}; else sleep {mark}; fi; }}; f 10", real)
         assert "more than 200 processes" in result.message
         _wait_for(mark, there=False)
 

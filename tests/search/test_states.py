@@ -255,6 +255,21 @@ class TestStopped:
         result = shell(root, f"{X} bird; echo on", *ALL, limits=ShellLimits(timeout_s=0))
         assert "on" not in result.observation.replace("and nothing", "").split()
 
+    @pytest.mark.parametrize("before", ["cat b.txt", f"{X} bird", "rg -c bird b.txt"])
+    def test_what_came_before_is_kept(self, before: str, root: Path) -> None:
+        there = shell(root, before, *ALL).observation
+        command = f"{before}; sed -n ':a; ba' b.txt; echo on"
+        result = shell(root, command, *ALL, limits=ShellLimits(timeout_s=1))
+        assert result.observation == f"{there}\n[stopped after 1 s, there may be more]"
+        assert (result.verdict, result.state, result.exit_code) == ("run", "timed_out", 124)
+        assert result.message == "stopped after 1 s, there may be more"
+
+    def test_what_a_program_had_written_is_kept(self, root: Path) -> None:
+        result = shell(root, "sed -u 'p; :a; ba' b.txt", limits=ShellLimits(timeout_s=1))
+        assert result.observation.count("\n") == 1
+        assert result.observation.endswith("\n[stopped after 1 s, there may be more]")
+        assert result.state == "timed_out"
+
     def test_cancelled_with_some_found(self, root: Path) -> None:
         """What had been found is kept; whether the rest had been found too is left to chance."""
         write(root, {f"more/{n}.txt": "bird\n" for n in range(400)})

@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Event as Flag
 from typing import Any
 
+from rarg_tui.consent import ConsentNeeded
 from rarg_tui.corpus.progress import Progress
 from rarg_tui.errors import RargError
 from rarg_tui.trace import events as ev
@@ -206,6 +207,8 @@ class FakeWorkbench:
     fault: Exception | None = None
     block: Flag | None = None
     closed: bool = False
+    #: A server that text would go to, until somebody agrees.
+    server: str = ""
     settings: FakeSettings = field(default_factory=FakeSettings)
 
     def prepare(self, progress: Callable[[Progress], None] | None = None, cancel: Flag | None = None) -> None:
@@ -236,6 +239,8 @@ class FakeWorkbench:
         profile: str = "",
         gold: Mapping[str, int] | None = None,
     ) -> FakeSession:
+        if self.server:
+            raise ConsentNeeded(Path("/corpus"), self.server)
         self.started.append((question, strategy, model, profile))
         groups = [list(group) for group in self.groups]
         first = groups[0][0]
@@ -249,6 +254,9 @@ class FakeWorkbench:
         )
         self.sessions.append(FakeSession(groups))
         return self.sessions[-1]
+
+    def consent(self) -> None:
+        self.server = ""
 
     def open_run(self, run: str | Path) -> FakeSession:
         if str(run) != "demo":

@@ -250,6 +250,20 @@ async def test_a_command_by_hand_runs_on_the_current_scope() -> None:
         assert run.bench.transcript.has_focus
 
 
+async def test_a_colon_before_a_command_is_none_of_it() -> None:
+    async with running() as run:
+        await run.steps(4)
+        await run.press("colon")
+        await run.type(": rg orrery")
+        await run.press("enter")
+        assert run.session.state.calls[-1].by == "user"
+        assert run.bench.command.history == ["rg orrery"]
+        await run.press("escape", "slash")
+        await run.type(":nowhere")
+        await run.press("enter")
+        assert any(":nowhere" in toast for toast in run.toasts)
+
+
 async def test_a_wrong_command_stays_with_its_reason() -> None:
     async with running() as run:
         await run.press("colon")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event as Cancel
 from time import perf_counter
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rarg_tui.agent.profiles import Profile, unknown
 from rarg_tui.agent.strategies import Strategy
@@ -20,15 +20,18 @@ from rarg_tui.search.context import Sandbox
 from rarg_tui.trace import events as ev
 from rarg_tui.trace.state import RunState
 
+if TYPE_CHECKING:
+    from rarg_tui.relevance.rerank import MatchReranker
+
 OnMatches = Callable[[Sequence[ev.Match]], None]
 
 
 @dataclass(slots=True)
 class World:
-    """What the tools of one run work on. ``rankers`` and ``rerank`` are fixed when the run starts, so
-    that its scopes do not change while an index is still being built. ``workspace``: the documents that a
-    strategy with a growing set of them has so far. ``sandbox``: where bash runs what the guard does not
-    model, or ``None``."""
+    """What the tools of one run work on. ``rankers``, ``rerank`` and ``match_model`` are fixed when the run
+    starts, so that its scopes do not change while an index is still being built. ``workspace``: the
+    documents that a strategy with a growing set of them has so far. ``sandbox``: where bash runs what the
+    guard does not model, or ``None``."""
 
     corpus: Corpus
     index: Index
@@ -38,6 +41,7 @@ class World:
     rerank: str
     directory: Path
     sandbox: Sandbox | None = None
+    match_model: str = "static"
     workspace: Workspace | None = None
     _scopes: dict[int, Scope] = field(default_factory=dict)
 
@@ -58,6 +62,12 @@ class World:
             ) from None
         self._scopes[number] = scope
         return scope
+
+    def reranker(self, cancel: Cancel | None) -> MatchReranker | None:
+        """What reranks the matches of a plain listing; ``None``: nothing does."""
+        if not self.strategy.reranks or self.rerank == "off":
+            return None
+        return self.index.reranker(self.rerank, self.profile.quota, self.match_model, cancel)
 
     def ranked(self, paths: Sequence[str], number: int | None) -> dict[str, int | None]:
         """``paths`` with their ranks in scope ``number``. In a workspace, which several scopes have

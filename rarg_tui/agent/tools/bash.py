@@ -6,6 +6,7 @@ from typing import Any
 
 from rarg_tui.agent.tools.base import Call, World, argument, schema
 from rarg_tui.errors import RargError
+from rarg_tui.relevance.rerank_query import FALLBACK
 from rarg_tui.search import shell
 from rarg_tui.trace import events as ev
 
@@ -50,7 +51,7 @@ class Bash:
             scope = world.scope(known.number)
             views[known.number] = shell.ScopeView(known.number, scope.query, scope.paths)
         workspace = world.workspace
-        reranks = world.strategy.reranks and world.rerank != "off"
+        rerank_query = given.get("rerank_query", "")
         result = shell.run(
             given["command"],
             shell.ShellContext(
@@ -64,15 +65,18 @@ class Bash:
                     timeout_s=min(timeout_s, profile.timeout_s),
                     output_bytes=profile.output_bytes,
                 ),
-                reorder=world.index.reranker(world.rerank, profile.quota) if reranks else None,
+                reorder=world.reranker(call.cancel),
                 whole_corpus=world.strategy.whole_corpus or workspace is not None,
                 paths=workspace.paths if workspace is not None else world.corpus.paths,
-                rerank_query=given.get("rerank_query", ""),
+                rerank_query=rerank_query,
                 sandbox=world.sandbox,
             ),
             call.cancel,
             call.on_matches,
         )
+        said = result.message or result.reason
+        if result.reranked and world.rerank == "generative" and not rerank_query:
+            said = f"{said}; {FALLBACK}" if said else FALLBACK
         newest = call.state.scopes[-1].number if call.state.scopes else None
         return [
             ev.CallExecuted(
@@ -80,7 +84,7 @@ class Bash:
                 tool=self.name,
                 state=result.state,
                 observation=result.observation,
-                message=result.message or result.reason,
+                message=said,
                 ran=result.ran,
                 exit_code=result.exit_code,
                 scope=result.scope,

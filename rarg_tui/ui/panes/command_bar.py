@@ -128,6 +128,9 @@ class CommandBar(Vertical):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         text = event.value.strip()
+        if self.mode == "command":
+            # The key that leads here is typed once more by whoever knows other editors.
+            text = text.removeprefix(":").lstrip()
         if self.mode == "command" and text and self.history[-1:] != [text]:
             self.history.append(text)
         self._at = len(self.history)

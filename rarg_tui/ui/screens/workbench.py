@@ -302,6 +302,22 @@ class WorkbenchScreen(Controls, inherit_bindings=False):
         severity: Severity = "warning" if message.job == "dense" else "error"
         plain_notify(self, message.sentence, severity=severity, timeout=10)
 
+    def on_consent_wanted(self, message: messages.ConsentWanted) -> None:
+        from rarg_tui.ui.screens.consent import Consent
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._change(message.agreed)
+                self.render_view()
+                return
+            sentence = f"Nothing was sent to {message.server}: a asks again, also without it."
+            if self.bridge.session is None:
+                self.hint = sentence
+                self.render_view()
+            self.say(sentence)
+
+        self.app.push_screen(Consent(message.what, message.server), answered)
+
     # -- what panes and lines post -------------------------------------------------------------
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
