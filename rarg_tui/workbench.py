@@ -134,7 +134,8 @@ class Workbench:
         index must be prepared. Raises ``ConsentNeeded`` before the first text of the corpus goes to a server
         that is not on this machine."""
         from rarg_tui.agent.session import Session
-        from rarg_tui.agent.tools import Toolbox
+        from rarg_tui.agent.toolbox import Toolbox
+        from rarg_tui.agent.tools.base import World
         from rarg_tui.search.sandbox import find_sandbox
         from rarg_tui.trace import runs
         from rarg_tui.trace.log import RunLog
@@ -143,7 +144,7 @@ class Workbench:
         if not question:
             raise RargError("There is no question: type one.")
         chosen = strategies.strategy(strategy or self.settings.strategy)
-        bounds = self.profile(profile).with_limits(limits or {})
+        bounds = self.profile(profile, chosen).with_limits(limits or {})
         player = self.model(model)
         self._need_consent(player)
         if bounds.max_cost_usd is not None and not self._priced(player.label):
@@ -157,7 +158,7 @@ class Workbench:
         place, notice = paths.writable(self.runs_dir)
         log = RunLog(runs.free_directory(place, runs.run_name(started)))
         log.append(replace(started, run=log.directory.name))
-        toolbox = Toolbox(
+        world = World(
             corpus=self.corpus,
             index=self.index,
             strategy=chosen,
@@ -168,7 +169,7 @@ class Workbench:
             directory=log.directory,
             sandbox=sandbox,
         )
-        return Session(log, player, toolbox, notices=(notice,) if notice else ())
+        return Session(log, player, Toolbox(world), notices=(notice,) if notice else ())
 
     def keep(self, session: Session) -> Path:
         """Close a run and say where it is: an earlier run that says the same is kept in its place."""
@@ -190,7 +191,8 @@ class Workbench:
         ``RargError`` when it has ended, or searched another corpus than this; ``ConsentNeeded`` as
         :meth:`start` does."""
         from rarg_tui.agent.session import Session
-        from rarg_tui.agent.tools import Toolbox
+        from rarg_tui.agent.toolbox import Toolbox
+        from rarg_tui.agent.tools.base import World
         from rarg_tui.search.sandbox import find_sandbox
         from rarg_tui.trace import runs
         from rarg_tui.trace.log import RunLog, load
@@ -204,7 +206,7 @@ class Workbench:
             raise RargError(f"{loaded.directory.name} searches {state.corpus}: open it with that directory.")
         player = self.model(state.model)
         self._need_consent(player)
-        toolbox = Toolbox(
+        world = World(
             corpus=self.corpus,
             index=self.index,
             strategy=strategies.strategy(state.strategy),
@@ -215,7 +217,7 @@ class Workbench:
             directory=loaded.directory,
             sandbox=find_sandbox(self.settings.sandbox, self.corpus.root),
         )
-        return Session(RunLog.reopen(loaded), player, toolbox, notices=loaded.notices)
+        return Session(RunLog.reopen(loaded), player, Toolbox(world), notices=loaded.notices)
 
     def unfinished(self, run: str | Path) -> bool:
         """Whether :meth:`resume` could go on with a saved run."""
@@ -286,11 +288,12 @@ class Workbench:
             named = [DEFAULT_MODEL]
         return [OFFLINE, *(name for name in named if name != OFFLINE)]
 
-    def profile(self, name: str = "") -> Profile:
-        """The profile with the settings' own limits in place of its own."""
+    def profile(self, name: str = "", strategy: Strategy | None = None) -> Profile:
+        """The profile with the strategy's limits in place of its own, and the settings' in place of both."""
         settings = self.settings
         given = {"pool": settings.pool, "shown": settings.show, "quota": settings.quota}
-        return profiles.profile(name or settings.profile).with_limits(
+        own = profiles.profile(name or settings.profile)
+        return own.with_limits(strategy.limits if strategy else {}).with_limits(
             {key: value for key, value in given.items() if value is not None}
         )
 

@@ -5,11 +5,13 @@ The request is reduced when it grows too long, the log never is.
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from rarg_tui.agent.profiles import Profile
-from rarg_tui.agent.prompts import forced_answer, system_prompt
+from rarg_tui.agent.prompts import forced_answer, forced_closing, go_on, system_prompt
 from rarg_tui.agent.strategies import Strategy
 from rarg_tui.trace.state import CallState, RunState
 
@@ -20,14 +22,20 @@ _CHARACTERS_PER_TOKEN = 4
 
 
 def messages(
-    state: RunState, strategy: Strategy, profile: Profile, *, force_answer: bool = False
+    state: RunState,
+    strategy: Strategy,
+    profile: Profile,
+    *,
+    force_answer: bool = False,
+    best: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """The conversation in the form of Chat Completions: system, user, then turn by turn."""
+    """The conversation in the form of Chat Completions: system, user, then turn by turn. ``best``: the
+    documents that a run's searches ranked highest, for a strategy whose end is forced by them."""
     result: list[dict[str, Any]] = [
-        {"role": "system", "content": system_prompt(strategy, profile, state.documents)},
+        {"role": "system", "content": system_prompt(strategy, profile, state.documents, mark(state))},
         {"role": "user", "content": state.question},
     ]
-    result.extend(_by_hand(state, turn=0))
+    result.extend(_by_others(state, turn=0))
     for turn in state.turns:
         calls = [call for call in state.calls if call.turn == turn.number and call.by == "model"]
         message: dict[str, Any] = {"role": "assistant", "content": turn.text or None}
@@ -42,12 +50,20 @@ def messages(
             ]
         result.append(message)
         result.extend(
-            {"role": "tool", "tool_call_id": _id(call), "content": _result(call, state)} for call in calls
+            {"role": "tool", "tool_call_id": _id(call), "content": _bounded(call, state)} for call in calls
         )
-        result.extend(_by_hand(state, turn.number))
+        if strategy.closing and not calls:
+            result.append({"role": "user", "content": go_on(strategy)})
+        result.extend(_by_others(state, turn.number))
     if force_answer:
-        result.append({"role": "user", "content": forced_answer()})
+        forced = forced_closing(strategy, best) if strategy.closing else forced_answer()
+        result.append({"role": "user", "content": forced})
     return result
+
+
+def mark(state: RunState) -> str:
+    """What the bounds of data are known by in this run: text of the corpus cannot have foreseen it."""
+    return hashlib.blake2b(f"{state.run} {state.started_at}".encode(), digest_size=4).hexdigest()
 
 
 def estimated_tokens(state: RunState) -> int:
@@ -90,18 +106,30 @@ def _result(call: CallState, state: RunState) -> str:
         return "(not executed)"
     if call.number in state.cleared:
         # A scope's first line stays: the model must know which scope files exist.
-        first = call.observation.splitlines()[0] if call.tool == "embed_recall" and call.observation else ""
+        made_scope = any(scope.call == call.number for scope in state.scopes)
+        first = call.observation.splitlines()[0] if made_scope and call.observation else ""
         return f"{first}\n{CLEARED}".lstrip()
     return call.observation
 
 
-def _by_hand(state: RunState, turn: int) -> list[dict[str, Any]]:
+def _bounded(call: CallState, state: RunState) -> str:
+    """A result between its bounds."""
+    return f"<data {mark(state)}>\n{_result(call, state)}\n</data {mark(state)}>"
+
+
+def _by_others(state: RunState, turn: int) -> list[dict[str, Any]]:
+    """The results of calls that the model did not ask for, after ``turn``."""
     return [
         {
             "role": "user",
-            "content": f"I ran {call.tool} {json.dumps(call.arguments, ensure_ascii=False)} by hand:\n"
-            f"{_result(call, state)}",
+            "content": f"{_told(call)}:\n{_bounded(call, state)}",
         }
         for call in state.calls
-        if call.by == "user" and call.turn == turn and not call.waiting and call.state != "skipped"
+        if call.by != "model" and call.turn == turn and not call.waiting and call.state != "skipped"
     ]
+
+
+def _told(call: CallState) -> str:
+    arguments = json.dumps(call.arguments, ensure_ascii=False)
+    who = "I ran by hand" if call.by == "user" else "Run to begin with"
+    return f"{who}: {call.tool} {arguments}"

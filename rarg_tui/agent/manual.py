@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rarg_tui.agent.profiles import unknown
+from rarg_tui.agent.strategies import STRATEGIES
 from rarg_tui.errors import RargError
 from rarg_tui.trace.state import RunState
 
@@ -22,7 +23,8 @@ COMMANDS: Mapping[str, str] = {
 def parse_line(text: str, state: RunState) -> tuple[str, dict[str, Any]]:
     """The tool and its arguments for a line such as ``rg -i "orrery|clock"``.
 
-    ``rg`` searches the newest scope of ``state``. Raises ``RargError`` with the form that is expected.
+    ``rg`` searches the newest scope of ``state``, or what its strategy searches without one. Raises
+    ``RargError`` with the form that is expected.
     """
     verb, _, rest = text.strip().partition(" ")
     rest = rest.strip()
@@ -47,8 +49,8 @@ def as_line(tool: str, arguments: Mapping[str, Any] | None) -> str:
     """The line that would make this call by hand: what an override begins with."""
     given = arguments or {}
     match tool:
-        case "embed_recall":
-            return f"recall {given.get('query', '')}"
+        case "embed_recall" | "search" | "pull" | "retrieve":
+            return f"recall {given.get('query') or ' '.join(given.get('queries', ()))}"
         case "read":
             offset = given.get("offset")
             return f"read {given.get('path', '')}" + (f":{offset}" if offset else "")
@@ -65,7 +67,9 @@ def _read(rest: str) -> dict[str, Any]:
 
 def _scoped(rest: str, state: RunState) -> str:
     scope = state.current_scope
-    if scope is None:
+    strategy = STRATEGIES.get(state.strategy)
+    everywhere = strategy is not None and (strategy.whole_corpus or strategy.workspace)
+    if scope is None and not everywhere:
         raise RargError("There is no scope yet: begin with `recall` and a query.")
     try:
         words = shlex.split(rest)
@@ -77,4 +81,6 @@ def _scoped(rest: str, state: RunState) -> str:
         words.insert(0, "-n")
     # A bar between blanks pipes on; a bar inside a word belongs to the pattern.
     typed = " ".join(word if word == "|" else shlex.quote(word) for word in words)
+    if scope is None or everywhere:
+        return f"rg {typed}"
     return f"cat scope_{scope.number}.txt | xargs -d '\\n' rg {typed}"

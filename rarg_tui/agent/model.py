@@ -36,7 +36,8 @@ class Request:
 
     ``tools`` are the schemas of the tools that may be called; ``state`` is everything that has happened,
     from which :mod:`rarg_tui.agent.context` makes the conversation. With ``force_answer`` the tools are
-    off and the reply must be the answer.
+    off and the reply must be the answer; where a tool has to end the run, that one alone is left, and
+    ``best`` are the documents that the searches ranked highest.
     """
 
     question: str
@@ -45,6 +46,7 @@ class Request:
     tools: Sequence[dict[str, Any]]
     state: RunState
     force_answer: bool = False
+    best: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,11 @@ class ChatApi:
 
 def _messages(request: Request, without: Collection[str]) -> list[dict[str, Any]]:
     messages = context.messages(
-        request.state, request.strategy, request.profile, force_answer=request.force_answer
+        request.state,
+        request.strategy,
+        request.profile,
+        force_answer=request.force_answer,
+        best=request.best,
     )
     if "reasoning" not in without:
         assistants = (message for message in messages if message["role"] == "assistant")

@@ -34,7 +34,11 @@ class ResponsesApi:
         self, model: str, effort: str, request: Request, without: Collection[str] = ()
     ) -> dict[str, Any]:
         messages = context.messages(
-            request.state, request.strategy, request.profile, force_answer=request.force_answer
+            request.state,
+            request.strategy,
+            request.profile,
+            force_answer=request.force_answer,
+            best=request.best,
         )
         kept = [turn.kept if "reasoning" not in without else () for turn in request.state.turns]
         body: dict[str, Any] = {

@@ -12,21 +12,19 @@ calls, and a fork goes on as the run itself would have:
 
 from __future__ import annotations
 
-import json
-import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Event as Cancel
-from typing import Any
 
 from rarg_tui.agent import planner_terms as terms
 from rarg_tui.agent.model import OnText, Reply, Request
-from rarg_tui.agent.planner_answer import MOST_CITED, answer
+from rarg_tui.agent.planner_answer import answer
 from rarg_tui.agent.planner_evidence import Evidence, Lead, Weights
-from rarg_tui.agent.planner_history import History, listing
+from rarg_tui.agent.planner_history import History
+from rarg_tui.agent.planner_moves import MOST_CITED, Moves, Wanted, as_calls
 from rarg_tui.agent.planner_names import Rarity
-from rarg_tui.trace.events import ToolCall
-from rarg_tui.trace.state import RunState
+
+_LISTING = "Listing the best documents of {place}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,40 +88,44 @@ class OfflinePlanner:
         state = request.state
         evidence = Evidence(request.question, state, self._rarity, self._weights)
         if not request.force_answer:
-            history = History(state)
-            if not state.scopes and not history.ranked:
-                query = {"query": request.question}
-                return _reply(state, "Ranking the documents by the question.", ("embed_recall", query))
-            if state.scopes and state.scopes[-1].documents:
+            turn = Turn(request, evidence, History(state), Moves(request.strategy, state))
+            if turn.moves.must_rank and not state.scopes and not turn.history.ranked:
+                return turn.reply(
+                    "Ranking the documents by the question.", *turn.moves.rank(request.question)
+                )
+            if not turn.moves.must_rank or (state.scopes and state.scopes[-1].documents):
                 steps = (self._look, self._names, self._words, self._read, self._follow, self._fill)
                 for step in steps:
-                    if reply := step(request, evidence, history):
+                    if reply := step(turn):
                         return reply
-        return answer(evidence, request.profile.answer_form == "ranking")
+        return answer(evidence, request)
 
-    def _look(self, request: Request, evidence: Evidence, history: History) -> Reply | None:
+    def _look(self, turn: Turn) -> Reply | None:
         """Without entry points the best documents themselves are where to begin."""
-        if request.strategy.entry_points and evidence.facts:
+        if not turn.moves.reads or (turn.request.strategy.entry_points and turn.evidence.facts):
             return None
-        if not history.listed:
-            return _listing(request.state)
-        best = list(evidence.shown)[: self._bounds.first_reads]
-        if history.read or not best:
+        if not turn.history.listed and (listing := turn.moves.listing()):
+            return turn.reply(_LISTING.format(place=turn.moves.place), listing)
+        best = list(turn.evidence.shown)[: self._bounds.first_reads]
+        if turn.history.read or not best:
             return None
-        reads = [("read", {"path": path, "limit": self._bounds.read_lines}) for path in best]
-        return _reply(request.state, "Reading the best documents of the scope.", *reads)
+        reads = [turn.moves.read(path, 1, self._bounds.read_lines) for path in best]
+        return turn.reply(f"Reading the best documents of {turn.moves.place}.", *reads)
 
-    def _names(self, request: Request, evidence: Evidence, history: History) -> Reply | None:
+    def _names(self, turn: Turn) -> Reply | None:
         names = [
             lead
-            for lead in evidence.asked
-            if lead.clue.expected <= self._bounds.most_documents and not history.tried(lead.clue.pattern)
+            for lead in turn.evidence.asked
+            if lead.clue.expected <= self._bounds.most_documents and not turn.tried(lead)
         ]
-        return _look_for(request.state, "The question names", names[: self._bounds.asked]) if names else None
+        return turn.look_for("The question names", names[: self._bounds.asked]) if names else None
 
-    def _words(self, request: Request, evidence: Evidence, history: History) -> Reply | None:
+    def _words(self, turn: Turn) -> Reply | None:
         """Lines with two words of the question: of each half by itself where the question is long, since
         its steps have their answers in different places."""
+        if not turn.moves.searches:
+            return None
+        evidence, history = turn.evidence, turn.history
 
         def rarest(words: Sequence[str], most: int) -> list[str]:
             return sorted(words, key=lambda word: -evidence.terms[word])[:most]
@@ -137,37 +139,37 @@ class OfflinePlanner:
         for name, part in parts.items():
             patterns = _pairs(rarest(part, most))
             if patterns and not history.tried(*patterns):
-                return _grep(request.state, f"Looking for lines with two words of the {name}.", patterns)
+                return turn.grep(f"Looking for lines with two words of the {name}.", patterns)
             narrower = _pairs(rarest(part, most), more=1) if len(part) > 2 else []
             if narrower and not history.tried(*narrower) and not all(map(history.exhausted, patterns)):
                 text = f"Not all of them were shown; looking for lines with three words of the {name}."
-                return _grep(request.state, text, narrower)
+                return turn.grep(text, narrower)
         alone = [terms.stem_pattern(word) for word in rarest(order, self._bounds.names)]
         if alone and not history.found and not history.tried(*alone):
-            return _grep(request.state, "Nothing found yet; looking for single words of the question.", alone)
+            return turn.grep("Nothing found yet; looking for single words of the question.", alone)
         return None
 
-    def _read(self, request: Request, evidence: Evidence, history: History) -> Reply | None:
+    def _read(self, turn: Turn) -> Reply | None:
         """The document that the last search led to by a name, if it is among the best: what it has to
         tell need not stand in the line that holds the name."""
-        state, bounds = request.state, self._bounds
-        most = bounds.reads + (0 if request.strategy.entry_points else bounds.first_reads)
-        if len(history.read) >= most or len(state.calls) >= bounds.calls:
+        state, evidence, history, bounds = turn.request.state, turn.evidence, turn.history, self._bounds
+        most = bounds.reads + (0 if turn.request.strategy.entry_points else bounds.first_reads)
+        if not turn.moves.reads or len(history.read) >= most or len(state.calls) >= bounds.calls:
             return None
         for path in evidence.ranking()[: bounds.worth_reading]:
             hit, lead = state.hits.get(path), evidence.led_to(path)
             if path in history.read or lead is None or hit is None or hit.calls[0] != state.calls[-1].number:
                 continue
             first = max(1, evidence.best(path)[0][0].line - bounds.read_before)
-            arguments = {"path": path, "offset": first, "limit": bounds.read_lines}
-            return _reply(state, f"{lead.text} leads to {path}; reading it.", ("read", arguments))
+            read = turn.moves.read(path, first, bounds.read_lines)
+            return turn.reply(f"{lead.text} leads to {path}; reading it.", read)
         return None
 
-    def _follow(self, request: Request, evidence: Evidence, history: History) -> Reply | None:
+    def _follow(self, turn: Turn) -> Reply | None:
         """The names worth most that have not been looked for, or of which a search together with other
         names did not show all."""
-        state, bounds = request.state, self._bounds
-        if len(state.calls) >= bounds.calls or self._is_stale(state, evidence, history):
+        evidence, history, bounds = turn.evidence, turn.history, self._bounds
+        if len(turn.request.state.calls) >= bounds.calls or self._is_stale(turn):
             return None
         chosen: list[Lead] = []
         crowd = bounds.crowd
@@ -177,10 +179,10 @@ class OfflinePlanner:
                 break
             if history.exhausted(pattern) or expected > bounds.most_documents:
                 continue
-            if history.tried(pattern):
-                if not chosen and lead.worth >= bounds.worth_again:
+            if turn.tried(lead):
+                if turn.moves.searches and not chosen and lead.worth >= bounds.worth_again:
                     text = f"Not all lines with {lead.text} were shown; looking for it alone."
-                    return _grep(state, text, [pattern])
+                    return turn.grep(text, [pattern])
             elif not chosen or (expected <= crowd and len(chosen) < bounds.names):
                 chosen.append(lead)
                 crowd -= expected
@@ -188,37 +190,55 @@ class OfflinePlanner:
             return None
         source = chosen[0].source
         only = source is not None and all(lead.source and lead.source.path == source.path for lead in chosen)
-        return _look_for(state, f"{source.path} names" if only and source else "The best lines name", chosen)
+        return turn.look_for(f"{source.path} names" if only and source else "The best lines name", chosen)
 
-    def _fill(self, request: Request, evidence: Evidence, history: History) -> Reply | None:
+    def _fill(self, turn: Turn) -> Reply | None:
         """A ranking needs ten documents: where fewer were seen, the scope's own order gives the rest."""
-        ranking = request.profile.answer_form == "ranking"
-        if not ranking or history.listed or len(evidence.shown) >= MOST_CITED:
+        ranking = turn.request.profile.answer_form == "ranking"
+        if not ranking or turn.history.listed or len(turn.evidence.shown) >= MOST_CITED:
             return None
-        return _listing(request.state)
+        listing = turn.moves.listing()
+        return turn.reply(_LISTING.format(place=turn.moves.place), listing) if listing else None
 
-    def _is_stale(self, state: RunState, evidence: Evidence, history: History) -> bool:
+    def _is_stale(self, turn: Turn) -> bool:
         """Whether the last searches for names brought none of the documents that are now the best."""
+        evidence, hits = turn.evidence, turn.request.state.hits
         leads = {lead.clue.pattern.lower() for lead in evidence.leads.values()}
-        last = [number for number, patterns in history.searches if not leads.isdisjoint(patterns)]
+        leads |= {lead.text.lower() for lead in evidence.leads.values()}
+        last = [number for number, patterns in turn.history.searches if not leads.isdisjoint(patterns)]
         best = evidence.ranking()[:MOST_CITED]
-        first = {state.hits[path].calls[0] for path in best if path in state.hits}
+        first = {hits[path].calls[0] for path in best if path in hits}
         return len(last) >= self._bounds.stale and first.isdisjoint(last[-self._bounds.stale :])
 
 
-def _listing(state: RunState) -> Reply:
-    scope = state.scopes[-1].number
-    command = {"command": listing(scope, MOST_CITED)}
-    return _reply(state, f"Listing the best documents of scope {scope}.", ("bash", command))
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one reply is made from."""
 
+    request: Request
+    evidence: Evidence
+    history: History
+    moves: Moves
 
-def _look_for(state: RunState, who: str, leads: Sequence[Lead]) -> Reply:
-    """A search for names, with a sentence that says who names them."""
-    names = [lead.text for lead in leads]
-    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-    refer = "these names" if len(names) > 1 else "that name"
-    text = f"{who} {listed}; looking for {refer} in scope {state.scopes[-1].number}."
-    return _grep(state, text, [lead.clue.pattern for lead in leads])
+    def tried(self, lead: Lead) -> bool:
+        """Whether a name was looked for, as a pattern or in a query."""
+        return self.history.tried(lead.clue.pattern) or self.history.asked(lead.text)
+
+    def look_for(self, who: str, leads: Sequence[Lead]) -> Reply:
+        """A search for names, with a sentence that says who names them."""
+        names = [lead.text for lead in leads]
+        listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+        refer = "these names" if len(names) > 1 else "that name"
+        if not self.moves.searches:
+            return self.reply(f"{who} {listed}; asking for {refer}.", *self.moves.rank(*names))
+        text = f"{who} {listed}; looking for {refer} in {self.moves.place}."
+        return self.grep(text, [lead.clue.pattern for lead in leads], *self.moves.widen(names))
+
+    def grep(self, text: str, patterns: Sequence[str], *before: Wanted) -> Reply:
+        return self.reply(text, *before, self.moves.grep(patterns))
+
+    def reply(self, text: str, *wanted: Wanted) -> Reply:
+        return Reply(text, calls=as_calls(self.request.state, wanted))
 
 
 def _pairs(words: Sequence[str], more: int = 0) -> list[str]:
@@ -231,20 +251,3 @@ def _pairs(words: Sequence[str], more: int = 0) -> list[str]:
         others = "|".join(terms.stem_pattern(other) for other in words if other != word)
         patterns.append(terms.stem_pattern(word) + f".*(?:{others})" * (1 + more))
     return patterns
-
-
-def _grep(state: RunState, text: str, patterns: Sequence[str]) -> Reply:
-    quoted = " ".join(f"-e {shlex.quote(pattern)}" for pattern in patterns)
-    command = f"cat scope_{state.scopes[-1].number}.txt | xargs -d '\\n' rg -n -i {quoted}"
-    return _reply(state, text, ("bash", {"command": command}))
-
-
-def _reply(state: RunState, text: str, *calls: tuple[str, Mapping[str, Any]]) -> Reply:
-    first = len(state.calls) + 1
-    return Reply(
-        text,
-        calls=tuple(
-            ToolCall(f"planner-{number}", tool, arguments, json.dumps(arguments, ensure_ascii=False))
-            for number, (tool, arguments) in enumerate(calls, first)
-        ),
-    )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from rarg_tui.agent import planner_terms as terms
-from rarg_tui.agent.model import Reply
+from rarg_tui.agent.model import Reply, Request
 from rarg_tui.agent.planner_evidence import Evidence
+from rarg_tui.agent.planner_moves import MOST_CITED, as_calls
 from rarg_tui.agent.planner_shown import Fact
-
-#: Documents that an answer names at most.
-MOST_CITED = 10
 
 _HEAD = "Offline planner: evidence, not prose."
 _LONGEST = 400
@@ -18,11 +16,11 @@ _SENTENCE = 6
 _LEAST = 0.1
 
 
-def answer(evidence: Evidence, ranking: bool) -> Reply:
-    """The final reply: one sentence a document, best first, then the documents. With ``ranking`` the
-    documents are filled up to ten with what else was seen, in the order it was seen."""
+def answer(evidence: Evidence, request: Request) -> Reply:
+    """The final reply: one sentence a document, best first, then the documents. A ranking is filled up to
+    ten with what else was seen, in the order it was seen. Where a call ends the run, it is that call."""
     documents = evidence.ranking()
-    if not ranking:
+    if request.profile.answer_form != "ranking":
         documents = [path for path in documents if evidence.weight_of(path) >= _LEAST]
     else:
         documents += [path for path in evidence.shown if path not in documents]
@@ -31,7 +29,12 @@ def answer(evidence: Evidence, ranking: bool) -> Reply:
         return Reply(f"{_HEAD}\nNo evidence found.")
     facts = [fact for fact in (_evident(evidence, path) for path in documents) if fact]
     sentences = [f"- {_short(fact.text)}  [{fact.path}:{fact.line}]" for fact in facts]
-    return Reply("\n".join([_HEAD, *sentences, "", "Documents:", *documents]))
+    text = "\n".join([_HEAD, *sentences, "", "Documents:", *documents])
+    closing = request.strategy.closing
+    if not closing:
+        return Reply(text)
+    results = {"doc_ids": documents, "message": text, "search_successful": "partial"}
+    return Reply("", calls=as_calls(request.state, [(closing, results)]))
 
 
 def _evident(evidence: Evidence, path: str) -> Fact | None:

@@ -18,10 +18,11 @@ class History:
     or changed is not proposed again. Patterns are compared without case, as they are searched."""
 
     def __init__(self, state: RunState) -> None:
-        searched = [(call, frozenset(_patterns(call))) for call in state.calls]
+        searched = [(call, frozenset(_patterns(call)) | frozenset(_queries(call))) for call in state.calls]
         #: The numbers of the calls that search, with their patterns.
         self.searches = [(call.number, patterns) for call, patterns in searched if patterns]
-        self.ranked = any(call.tool == "embed_recall" for call in state.calls)
+        self.ranked = any(True for call in state.calls for _ in _queries(call))
+        self._asked = frozenset(query for call in state.calls for query in _queries(call))
         self.listed = any(True for call in state.calls for _ in _listings(call))
         #: The documents that some call read or meant to read.
         self.read = frozenset(
@@ -39,6 +40,10 @@ class History:
     def tried(self, *patterns: str) -> bool:
         """Whether all ``patterns`` were in some search."""
         return all(pattern.lower() in self._tried for pattern in patterns)
+
+    def asked(self, text: str) -> bool:
+        """Whether the corpus was ranked for ``text``."""
+        return text.lower() in self._asked
 
     def exhausted(self, pattern: str) -> bool:
         """Whether another search could not show more: all was shown, or the pattern stood alone."""
@@ -70,6 +75,15 @@ def _patterns(call: CallState) -> Iterable[str]:
     for command in _arguments(call, "command"):
         words = _split(command)
         yield from (after.lower() for option, after in pairwise(words) if option == "-e")
+
+
+def _queries(call: CallState) -> Iterator[str]:
+    """What the corpus was ranked for."""
+    for query in _arguments(call, "query"):
+        yield query.lower()
+    for queries in ((given or {}).get("queries") for given in (call.arguments, call.edited_from)):
+        if isinstance(queries, list | tuple):
+            yield from (query.lower() for query in queries if isinstance(query, str))
 
 
 def _arguments(call: CallState, name: str) -> Iterator[str]:

@@ -78,7 +78,7 @@ def documents(state: RunState) -> dict[str, Shown]:
         if call.document and call.state == "ok":
             for number, text in _numbered(call):
                 at(call.document).add(number, text)
-        for path in listed(call):
+        for path in (*listed(call), *call.seen):
             at(path)
     return found
 

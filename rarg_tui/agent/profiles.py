@@ -19,9 +19,9 @@ class Profile:
     """Limits. Lengths in characters, times in seconds, tokens as the server or an estimate counts them.
 
     ``pool`` is M and ``shown`` m of the paper; ``entry_documents`` is its X; ``quota`` is how many lines
-    of a document go before the next round (0: no quota); ``answer_form`` is a text with citations or a
-    ranking of ten documents. No turn begins once ``max_tokens`` (input and output) or ``max_cost_usd`` are
-    used up; ``None``: no such budget.
+    of a document go before the next round (0: no quota); ``output_bytes`` bounds what bash shows;
+    ``answer_form`` is a text with citations or a ranking of ten documents. No turn begins once ``max_tokens``
+    (input and output) or ``max_cost_usd`` are used up; ``None``: no such budget.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Profile:
     pool: int = 500
     shown: int = 30
     line_length: int = 1_000
+    output_bytes: int = 51_200
     quota: int = 3
     timeout_s: float = 30.0
     entry_documents: int = 20

@@ -6,7 +6,7 @@ A *step* is one of two half-steps: *propose* (the model's next turn is shown, no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,9 +17,12 @@ from typing import Any
 
 from rarg_tui.agent import context
 from rarg_tui.agent.answer import cited
+from rarg_tui.agent.breakpoints import Breakpoint
 from rarg_tui.agent.budget import too_much
 from rarg_tui.agent.model import ContextOverflow, Model, ModelError, OnText, Reply, Request
-from rarg_tui.agent.tools import OnMatches, Toolbox
+from rarg_tui.agent.toolbox import Toolbox
+from rarg_tui.agent.tools.base import OnMatches
+from rarg_tui.agent.tools.retrieval import RANKED, fused
 from rarg_tui.errors import RargError
 from rarg_tui.trace import events as ev
 from rarg_tui.trace.log import RunLog
@@ -52,9 +55,12 @@ class Session:
         self._log = log
         self._model = model
         self._toolbox = toolbox
+        self._world = toolbox.world
         self._busy = Lock()
         self._subscribers: list[Callable[[ev.Event], None]] = []
         self.notices = notices
+        #: What stops :meth:`run`; a single step goes on over them.
+        self.breakpoints: tuple[Breakpoint, ...] = ()
         self.state: RunState = replay(log.events)
 
     @property
@@ -70,7 +76,12 @@ class Session:
         if self.state.ended:
             return "nothing: the run has ended"
         call = self.state.next_call
-        return f"run call {call.number}" if call else f"ask for turn {len(self.state.turns) + 1}"
+        if call:
+            return f"run call {call.number}"
+        opening = self._world.strategy.opening
+        if opening and not self.state.calls and not self.state.turns:
+            return f"{opening} for the question"
+        return f"ask for turn {len(self.state.turns) + 1}"
 
     def step(self, cancel: Cancel | None = None, on_matches: OnMatches | None = None) -> bool:
         """One half-step. False when nothing was left to do, or the model could not be asked (then
@@ -79,10 +90,20 @@ class Session:
             return self._step(cancel, on_matches)
 
     def run(self, cancel: Cancel | None = None, on_matches: OnMatches | None = None) -> None:
-        """Steps until the run has ended, ``cancel`` is set, or the model fails."""
+        """Steps until the run has ended, ``cancel`` is set, the model fails, or one of
+        :attr:`breakpoints` holds; one at which the run stands already does not stop it again."""
         with self._working():
-            while not (cancel and cancel.is_set()) and self._step(cancel, on_matches):
-                pass
+            stands = bool(self.state.breakpoint)
+            while not (cancel and cancel.is_set()):
+                call = self.state.next_call
+                waiting = self.breakpoints if call is not None and not stands else ()
+                if self._breaks(one for one in waiting if call is not None and one.before(call)):
+                    return
+                before, stands = self.state, False
+                if not self._step(cancel, on_matches):
+                    return
+                if self._breaks(one for one in self.breakpoints if one.after(before, self.state)):
+                    return
 
     def manual(
         self,
@@ -96,20 +117,20 @@ class Session:
         Raises ``RargError``, and logs nothing, when the arguments do not fit the tool.
         """
         with self._working():
-            self._toolbox.checked(tool, arguments)
-            self._execute(self._propose_by_user(tool, arguments), cancel, on_matches)
+            self._toolbox.checked(tool, arguments, by="user")
+            self._execute(self._propose_by("user", tool, arguments), cancel, on_matches)
 
     def insert(self, tool: str, arguments: Mapping[str, Any]) -> None:
         """Put a call of the user's own before the one that waits."""
         with self._working():
-            self._toolbox.checked(tool, arguments)
-            self._propose_by_user(tool, arguments)
+            self._toolbox.checked(tool, arguments, by="user")
+            self._propose_by("user", tool, arguments)
 
     def edit(self, number: int, arguments: Mapping[str, Any]) -> None:
         """Change the arguments of a call that waits; ``RargError`` when they do not fit the tool."""
         with self._working():
             call = self._waiting(number)
-            self._toolbox.checked(call.tool, arguments)
+            self._toolbox.checked(call.tool, arguments, call.by)
             self._append(ev.CallEdited(call=number, before=call.arguments, after=dict(arguments)))
 
     def skip(self, number: int, note: str = "") -> None:
@@ -134,6 +155,7 @@ class Session:
 
     def close(self) -> None:
         self._log.close()
+        self._toolbox.close()
 
     @contextmanager
     def _working(self) -> Iterator[None]:
@@ -153,12 +175,13 @@ class Session:
         return self._propose(cancel)
 
     def _propose(self, cancel: Cancel | None) -> bool:
-        state, profile = self.state, self._toolbox.profile
+        state, profile, strategy = self.state, self._world.profile, self._world.strategy
+        if strategy.opening and not state.calls and not state.turns:
+            self._propose_by("strategy", strategy.opening, {"query": state.question})
+            return True
         turn = len(state.turns) + 1
         if turn > profile.max_turns:
-            self._append(
-                ev.RunEnded(ended="turn_limit", error=f"The limit of {profile.max_turns} turns is reached.")
-            )
+            self._append(self._end_at_limit())
             return False
         if spent := too_much(state, profile):
             self._append(ev.RunEnded(ended="budget", error=spent))
@@ -190,7 +213,7 @@ class Session:
                 kept=reply.kept,
             )
         )
-        if not reply.calls:
+        if not reply.calls and not strategy.closing:
             self._answer(reply)
             return False
         for wanted in reply.calls:
@@ -207,22 +230,53 @@ class Session:
             )
         return True
 
+    def _schemas(self, force: bool) -> list[dict[str, Any]]:
+        """The tools of a turn; of one that has to end the run, the tool that ends it, if there is one."""
+        closing = self._world.strategy.closing
+        if force:
+            return self._toolbox.schemas(closing) if closing else []
+        return self._toolbox.schemas()
+
+    def _end_at_limit(self) -> ev.RunEnded:
+        """Without an answer; where a tool should have ended the run, with what its searches ranked best."""
+        limit = f"The limit of {self._world.profile.max_turns} turns is reached"
+        if not self._world.strategy.closing:
+            return ev.RunEnded(ended="turn_limit", error=f"{limit}.")
+        best = tuple(fused(self._world, self.state)[:RANKED])
+        return ev.RunEnded(
+            ended="turn_limit",
+            citations=best,
+            ranking=best,
+            error=f"{limit}; the ranking is that of all searches taken together.",
+        )
+
+    def _breaks(self, hits: Iterable[Breakpoint]) -> bool:
+        """Log the first of the breakpoints that hold, if there is one."""
+        hit = next(iter(hits), None)
+        if hit is None or self.state.ended:
+            return False
+        number = self.state.next_call.number if self.state.next_call else len(self.state.calls)
+        self._append(ev.BreakpointHit(call=number, breakpoint=hit.text))
+        return True
+
     def _reply(self, turn: int, force: bool, cancel: Cancel | None) -> Reply:
         """The model's reply; with fewer results, a few at a time, while the conversation is too long."""
-        tries = 0
+        world, tries = self._world, 0
+        best = fused(world, self.state) if force and world.strategy.closing else ()
         while True:
             request = Request(
                 question=self.state.question,
-                strategy=self._toolbox.strategy,
-                profile=self._toolbox.profile,
-                tools=[] if force else self._toolbox.schemas(),
+                strategy=world.strategy,
+                profile=world.profile,
+                tools=self._schemas(force),
                 state=self.state,
                 force_answer=force,
+                best=best,
             )
             try:
                 return self._model.reply(request, cancel, self.on_text)
             except ContextOverflow:
-                fewer = context.fewer_results(self.state, self._toolbox.profile.keep_results)
+                fewer = context.fewer_results(self.state, world.profile.keep_results)
                 if not fewer or tries == OVERFLOW_TRIES:
                     raise
             tries += 1
@@ -244,8 +298,8 @@ class Session:
         return bool(call.error)
 
     def _answer(self, reply: Reply) -> None:
-        documents = cited(reply.text, self._toolbox.corpus.contains)
-        ranking = self._toolbox.profile.answer_form == "ranking"
+        documents = cited(reply.text, self._world.corpus.contains)
+        ranking = self._world.profile.answer_form == "ranking"
         self._append(
             ev.RunEnded(
                 ended="answered",
@@ -256,7 +310,7 @@ class Session:
         )
 
     def _compact(self, turn: int) -> None:
-        profile = self._toolbox.profile
+        profile = self._world.profile
         before = context.estimated_tokens(self.state)
         cleared = context.to_clear(self.state, profile.keep_results)
         if before <= profile.compaction_tokens or not cleared:
@@ -286,7 +340,7 @@ class Session:
             ]
         else:
             events = self._toolbox.execute(
-                call.number, call.tool, call.arguments, self.state, cancel, on_matches
+                call.number, call.tool, call.arguments, self.state, cancel, on_matches, call.by
             )
         if cancel is not None and cancel.is_set():
             # The call goes on waiting, so that a stopped step can be taken again; one that a person
@@ -298,11 +352,11 @@ class Session:
             self._append(event)
         return True
 
-    def _propose_by_user(self, tool: str, arguments: Mapping[str, Any]) -> CallState:
+    def _propose_by(self, who: str, tool: str, arguments: Mapping[str, Any]) -> CallState:
         number = len(self.state.calls) + 1
         self._append(
             ev.CallProposed(
-                call=number, turn=len(self.state.turns), tool=tool, arguments=dict(arguments), by="user"
+                call=number, turn=len(self.state.turns), tool=tool, arguments=dict(arguments), by=who
             )
         )
         return self.state.calls[number - 1]

@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any
 
 from rarg_tui import config
+from rarg_tui.agent import strategies
 from rarg_tui.cli import Parser, place
 from rarg_tui.config import Settings
 from rarg_tui.corpus.progress import Progress
@@ -88,7 +89,9 @@ def say_destination(args: argparse.Namespace, bench: Workbench, names: Sequence[
 
 def model_options(parser: Parser) -> None:
     """The options that choose who looks, and how."""
-    parser.add_argument("--strategy", metavar="S", help="rarg, rarg+ or rarg++")
+    parser.add_argument(
+        "--strategy", metavar="S", help=f"how the agent searches: {', '.join(strategies.STRATEGIES)}"
+    )
     parser.add_argument("--model", metavar="M", help="a model; without a key: the offline planner")
     parser.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server")
     parser.add_argument("--api", metavar="A", help="chat (Chat Completions) or responses")
@@ -109,7 +112,7 @@ def settings(args: argparse.Namespace) -> Settings:
     """File < environment < flag, and what ``--as-published`` stands for."""
     found, origins = config.load(args.config, vars(args))
     if getattr(args, "as_published", False):
-        published: dict[str, Any] = {"ranker": "dense", "rerank": "paper", "match_model": "dense", "quota": 0}
+        published = strategies.strategy(found.strategy).published
         found = replace(found, **{k: v for k, v in published.items() if origins[k] != "flag"})
     return found
 

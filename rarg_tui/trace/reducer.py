@@ -143,7 +143,19 @@ def _call_executed(state: RunState, event: ev.CallExecuted) -> RunState:
         document=event.document,
         elapsed_ms=event.elapsed_ms,
     )
-    return replace(after, hits=hits, breakpoint="")
+    return replace(after, hits=hits, breakpoint="", rereads=state.rereads + _repeats(state, event))
+
+
+def _repeats(state: RunState, event: ev.CallExecuted) -> bool:
+    """Whether the call asks for what had been cleared: the same document, or the same again."""
+    call = state.call(event.call)
+    if call is None:
+        return False
+    cleared = [other for other in state.calls if other.number in state.cleared and other.tool == call.tool]
+    return any(
+        other.arguments == call.arguments or (event.document and other.document == event.document)
+        for other in cleared
+    )
 
 
 def _context_compacted(state: RunState, event: ev.ContextCompacted) -> RunState:

@@ -126,6 +126,7 @@ class RunState:
     notes: tuple[NoteState, ...] = ()
     compactions: tuple[tuple[int, ...], ...] = ()
     cleared: frozenset[int] = frozenset()
+    rereads: int = 0  #: calls that repeated one whose result had been cleared: what a compaction costs
     breakpoint: str = ""
     model_error: str = ""
     ended: str = ""

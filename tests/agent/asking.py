@@ -9,7 +9,6 @@ from rarg_tui.agent.model import OnText, Reply, Request
 from rarg_tui.agent.openai_model import OpenAIModel
 from rarg_tui.agent.profiles import profile
 from rarg_tui.agent.strategies import strategy
-from rarg_tui.agent.tools import SCHEMAS
 from rarg_tui.trace.reducer import replay
 from rarg_tui.trace.state import RunState
 from tests.agent.fake_server import FakeServer
@@ -18,12 +17,15 @@ from tests.trace import scripted
 KEY = "sk-very-secret-and-long-enough"
 
 
+TOOLS = ("embed_recall", "bash", "read")
+
+
 def request(force: bool = False, state: RunState | None = None) -> Request:
     return Request(
         question="Who?",
         strategy=strategy("rarg++"),
         profile=profile("bcplus"),
-        tools=[] if force else list(SCHEMAS.values()),
+        tools=[] if force else [{"type": "function", "function": {"name": name}} for name in TOOLS],
         state=state or replay(scripted.events()[:1]),
         force_answer=force,
     )

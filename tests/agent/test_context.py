@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rarg_tui.agent import context
 from rarg_tui.agent.profiles import profile
 from rarg_tui.agent.strategies import strategy
@@ -26,12 +28,31 @@ def test_every_call_is_followed_by_its_result_under_the_same_id() -> None:
     assert "Ilse mended it" in conversation[5]["content"]
 
 
+def inside(content: str) -> str:
+    """A result without its bounds."""
+    return content.partition("\n")[2].rpartition("\n")[0]
+
+
 def test_a_cleared_result_keeps_its_scope_line() -> None:
     event = ev.ContextCompacted(turn=3, cleared=(1, 2), tokens_before=9, tokens_after=1)
     conversation = context.messages(reduce(RUN, event), STRATEGY, PROFILE)
-    assert conversation[3]["content"].startswith('"clock" → scope_1.txt')
-    assert conversation[3]["content"].endswith(context.CLEARED)
-    assert conversation[5]["content"] == context.CLEARED
+    first, second = (inside(conversation[at]["content"]) for at in (3, 5))
+    assert first.startswith('"clock" → scope_1.txt')
+    assert first.endswith(context.CLEARED)
+    assert second == context.CLEARED
+
+
+def test_results_stand_between_bounds_that_no_document_can_foresee() -> None:
+    conversation = context.messages(RUN, STRATEGY, PROFILE)
+    mark = context.mark(RUN)
+    assert f"<data {mark}>" in conversation[0]["content"]
+    results = [message["content"] for message in conversation if message["role"] == "tool"]
+    assert results
+    for result in results:
+        assert result.startswith(f"<data {mark}>\n")
+        assert result.endswith(f"\n</data {mark}>")
+    other = replace(RUN, run="another")
+    assert context.mark(other) != mark
 
 
 def test_what_to_clear_leaves_the_last_results() -> None:

@@ -18,7 +18,7 @@ def test_bash_runs_in_the_sandbox_of_the_run(
     session.step()
     session.step()
     assert session.state.calls[0].state == "refused"
-    session._toolbox.sandbox = fake_bwrap.put(monkeypatch, tmp_path / "bin")
+    session._world.sandbox = fake_bwrap.put(monkeypatch, tmp_path / "bin")
     session.step()
     session.step()
     assert session.state.calls[1].state == "ok"

@@ -146,7 +146,7 @@ def test_a_model_that_cannot_be_asked_pauses_the_run_and_can_be_asked_again(star
         (calls(("read", {"path": "letters/a.txt", "offset": True})), "type integer"),
         (calls(("read", {"path": "../../etc/passwd"})), "no document"),
         (calls(("read", {"path": "letters/a.txt", "offset": 99})), "beyond its end"),
-        (calls(("read", {"path": "letters/a.txt", "offset": 0})), "count from 1"),
+        (calls(("read", {"path": "letters/a.txt", "offset": 0})), "1 or more, not 0"),
         (
             Reply("", calls=(ToolCall("x", "bash", None, "{oops", "The arguments are not valid JSON."),)),
             "not valid JSON",
@@ -174,8 +174,8 @@ def test_the_turn_limit_turns_the_tools_off_and_then_ends_the_run(start: Start) 
 
 def test_old_results_are_cleared_when_the_conversation_grows_too_long(start: Start) -> None:
     session = start(recall(), bash(GREP), bash(GREP), Reply("x"))
-    toolbox = session._toolbox
-    toolbox.profile = toolbox.profile.with_limits({"compaction_tokens": 10, "keep_results": 1})
+    world = session._world
+    world.profile = world.profile.with_limits({"compaction_tokens": 10, "keep_results": 1})
     session.run()
     (first, second) = [e for e in load(session.directory).events if isinstance(e, ev.ContextCompacted)]
     assert (first.cleared, second.cleared) == ((1,), (2,))

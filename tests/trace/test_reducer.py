@@ -82,3 +82,18 @@ def test_a_state_is_the_same_whether_reduced_at_once_or_in_parts() -> None:
     events = scripted.events()
     for cut in range(len(events) + 1):
         assert replay(events[cut:], replay(events[:cut])) == replay(events)
+
+
+def test_what_is_asked_for_again_after_a_compaction_is_counted() -> None:
+    def read(call: int, path: str, offset: int) -> list[ev.Event]:
+        arguments = {"path": path, "offset": offset}
+        return [
+            ev.CallProposed(call=call, turn=call, tool="read", arguments=arguments),
+            ev.CallExecuted(call=call, tool="read", state="ok", observation="x", document=path),
+        ]
+
+    cleared = ev.ContextCompacted(turn=2, cleared=(1,), tokens_before=9, tokens_after=1)
+    before = replay([*read(1, "a", 1), *read(2, "b", 1), *read(3, "a", 9)])
+    assert before.rereads == 0
+    assert replay([cleared, *read(4, "b", 1), *read(5, "c", 1)], before).rereads == 0
+    assert replay([cleared, *read(4, "a", 40)], before).rereads == 1

@@ -8,7 +8,7 @@ from typing import ClassVar
 from rarg_tui.trace.events import Match
 from rarg_tui.trace.state import CallState
 from rarg_tui.ui.panes.base import ListPane
-from rarg_tui.ui.panes.view import Target, View, command_of, ranked_order
+from rarg_tui.ui.panes.view import Target, View, command_of, ranked_order, ranks
 from rarg_tui.ui.widgets.cells import Cell, FunctionSource, Row
 
 _NONE = "Matches come with the first rg."
@@ -120,7 +120,7 @@ class RawPane(_MatchPane):
             self.set_empty("rg is searching…")
             self.name_it("scanning", f"{len(view.found):,} so far")
             return
-        if view.call is not None and not view.call.pool and view.call.tool != "embed_recall":
+        if view.call is not None and not view.call.pool and not ranks(view.call):
             self._show_output(view.call)
             return
         if self._say_nothing() or view.call is None:
@@ -243,7 +243,7 @@ def _absence(call: CallState) -> str:
     """Why a call has no matches to show."""
     if call.waiting:
         return "This call has not run yet."
-    if call.tool == "embed_recall":
+    if ranks(call):
         return "A recall makes a scope; matches come with rg."
     if call.state in ("ok", "partial") and call.observation:
         return "No matches to rank: pane 4 shows the output."

@@ -164,10 +164,10 @@ def _call_row(view: View, call: CallState, is_open: bool, selected: bool) -> Row
     name_style = "bold" if selected else ""
     if not tool:
         tool, _, command = command.partition(" ")
-    by_hand = call.by == "user"
+    by_hand = call.by != "model"
     return Row(
         (
-            _number(call.turn) if not by_hand else Cell("me", "heading", 2),
+            _number(call.turn) if not by_hand else Cell("me" if call.by == "user" else "", "heading", 2),
             Cell(signs.expanded if is_open else signs.collapsed, "cursor-mark" if selected else "muted", 1),
             Cell(tool + ("*" if call.edited_from is not None else ""), f"heading {name_style}".strip()),
             Cell(" ".join(command.split()), name_style),
@@ -179,9 +179,9 @@ def _call_row(view: View, call: CallState, is_open: bool, selected: bool) -> Row
 
 
 def _outcome(state: RunState, call: CallState) -> str:
-    made = state.scope(call.scope) if call.tool == "embed_recall" else None
-    if made is not None and made.call == call.number:
-        return f"{made.documents:,} docs"
+    made = [scope for scope in state.scopes if scope.call == call.number]
+    if made:
+        return f"{sum(scope.documents for scope in made):,} docs"
     return matches_of(call) or ("" if call.tool == "bash" else STATE_WORDS["ok"])
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from rich.cells import cell_len, chop_cells
 
@@ -14,6 +15,16 @@ from rarg_tui.ui.glyphs import UNICODE, Glyphs, glyphs
 from rarg_tui.ui.ports import ScopePort
 
 _SCOPED = re.compile(r"cat\s+(?:\./)?scope_\d+\.txt\s*\|\s*xargs\s+(?:-d\s*(?:'\\n'|\"\\n\"|\\\\n)\s+)?")
+
+#: Tools that rank the corpus.
+_RANKING = frozenset({"embed_recall", "search", "pull", "retrieve"})
+
+#: What running a call of the other tools does.
+_DOES = {
+    "read": "read the document",
+    "think": "note the thought",
+    "final_results": "end the run with this ranking",
+}
 
 STATE_WORDS = {
     "proposed": "waits",
@@ -92,13 +103,27 @@ def command_of(call: CallState) -> str:
     arguments = call.arguments
     if arguments is None:
         return call.raw or "(no arguments)"
-    if call.tool == "embed_recall":
-        return str(arguments.get("query", ""))
     if call.tool == "read":
         offset = arguments.get("offset")
         return f"{arguments.get('path', '')}" + (f":{offset}" if offset else "")
+    if call.tool != "bash":
+        return " | ".join(_words(arguments))
     command = str(arguments.get("command", ""))
     return re.sub(r"^rg\s+(?:-n|--line-number)\s+", "rg ", _SCOPED.sub("", command, count=1))
+
+
+def _words(arguments: Mapping[str, Any]) -> Iterator[str]:
+    """The texts among a call's arguments."""
+    for value in arguments.values():
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from (item for item in value if isinstance(item, str))
+
+
+def ranks(call: CallState) -> bool:
+    """Whether ``call`` ranks the corpus, and so makes scopes instead of matches."""
+    return call.tool in _RANKING
 
 
 def tool_of(call: CallState) -> str:
@@ -184,11 +209,11 @@ def will_run(state: RunState, call: CallState) -> list[str]:
     limits = state.limits
     if call.error:
         return [f"the model is told: {call.error}"]
-    if call.tool == "embed_recall":
+    if ranks(call):
         rankers = " + ".join(state.rankers) or "the rankers that are ready"
         return [f"rank all documents by {rankers}; keep {limits.get('scope_cap', 10_000):,} at most"]
-    if call.tool == "read":
-        return ["read the document"]
+    if call.tool != "bash":
+        return [_DOES.get(call.tool, call.tool)]
     rerank = state.rerank if state.rerank and state.rerank != "off" else ""
     scoped = "in scope order" if "scope_" in _raw_command(call) else ""
     what = " · ".join(

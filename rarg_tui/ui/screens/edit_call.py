@@ -18,7 +18,7 @@ from rarg_tui.ui.panes.view import will_run
 from rarg_tui.ui.screens.dialog import Dialog, SafeTextArea, is_plain
 from rarg_tui.ui.widgets.plain import PlainStatic, plain_title
 
-_MAIN = {"bash": "command", "embed_recall": "query"}
+_MAIN = {"bash": "command", "embed_recall": "query", "pull": "query", "retrieve": "query"}
 _NAMES = {"bash": "command", "embed_recall": "recall query", "read": "document to read"}
 
 
