@@ -92,9 +92,12 @@ class Workbench:
         return index
 
     def prepare(self, progress: OnProgress | None = None, cancel: Cancel | None = None) -> None:
-        """List the corpus and make the quick rankers ready: seconds on a small corpus."""
+        """List the corpus and make the quick rankers ready, or those of them that the settings name (without
+        one, the lexical, which also tells how rare words are): seconds on a small corpus."""
         self.corpus.require_documents()
-        self.index.build(QUICK, progress, cancel)
+        named = self.settings.ranker.split("+")
+        wanted = QUICK if named == ["hybrid"] else [name for name in QUICK if name in named]
+        self.index.build(wanted or QUICK[:1], progress, cancel)
 
     def build_dense(self, progress: OnProgress | None = None, cancel: Cancel | None = None) -> None:
         """Make the dense ranker ready: minutes on a corpus of thousands without a GPU."""
