@@ -8,7 +8,9 @@ from difflib import get_close_matches
 
 from textual.keys import Keys, _character_to_key
 
-from rarg_tui.ui.actions import ACTIONS, Action, action, binding_id
+from rarg_tui.ui.action import Action
+from rarg_tui.ui.action_list import ACTIONS
+from rarg_tui.ui.actions import action, binding_id
 
 _MODIFIERS = ("ctrl", "shift", "alt", "super", "hyper", "meta")
 _NAMED = frozenset(key.value for key in Keys) | {"space"}

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from rarg_tui.ui import actions
-from rarg_tui.ui.actions import ACTIONS, GROUPS, NEEDS, PANES
-from rarg_tui.ui.screens.controls import Controls
+from rarg_tui.ui.action import GROUPS, NEEDS, PANES
+from rarg_tui.ui.action_list import ACTIONS
+from rarg_tui.ui.screens.workbench import WorkbenchScreen
 
 
 def test_ids_are_unique() -> None:
@@ -29,7 +30,7 @@ def test_every_action_is_well_formed() -> None:
     "one", [one for one in ACTIONS if not one.app and not one.widget], ids=lambda one: one.id
 )
 def test_every_action_of_the_workbench_can_be_done(one: actions.Action) -> None:
-    assert one.id.startswith("focus_") or hasattr(Controls, f"do_{one.id}")
+    assert one.id.startswith("focus_") or hasattr(WorkbenchScreen, f"do_{one.id}")
 
 
 def test_bindings_cover_every_action_once() -> None:

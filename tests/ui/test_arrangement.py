@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rarg_tui.ui.actions import PANES
+from rarg_tui.ui.action import PANES
 from rarg_tui.ui.screens.arrangement import Arrangement, Form, form_of
 
 

@@ -5,7 +5,7 @@ from itertools import chain
 
 import pytest
 
-from rarg_tui.ui.actions import ACTIONS
+from rarg_tui.ui.action_list import ACTIONS
 from rarg_tui.ui.keymap import keymap
 from tests.ui.app_harness import running
 from tests.ui.fakes import FakeSettings, FakeWorkbench

@@ -8,7 +8,7 @@ import pytest
 from textual import events
 from textual.pilot import OutOfBounds
 
-from rarg_tui.ui.actions import ACTIONS
+from rarg_tui.ui.action_list import ACTIONS
 from tests.ui.app_harness import Running, running
 
 ENDS = {"q", "ctrl+q", "ctrl+c"}

@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from rarg_tui.ui.actions import PANES, bindings
+from rarg_tui.ui.action import PANES
+from rarg_tui.ui.actions import bindings
 from rarg_tui.ui.panes.view import Target, View
 from rarg_tui.ui.widgets.plain import plain_title
 from rarg_tui.ui.widgets.row_list import RowList

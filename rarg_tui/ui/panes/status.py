@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rarg_tui.corpus.progress import Progress
-from rarg_tui.ui.actions import PANES, Action, key_name
+from rarg_tui.ui.action import PANES, Action
+from rarg_tui.ui.actions import key_name
 from rarg_tui.ui.glyphs import Glyphs
 from rarg_tui.ui.panes.line import Piece
 from rarg_tui.ui.panes.view import View

@@ -9,7 +9,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from rarg_tui.ui.actions import Action, grouped, key_names
+from rarg_tui.ui.action import Action
+from rarg_tui.ui.actions import grouped, key_names
 from rarg_tui.ui.panes.base import LIST_BINDINGS, TITLES
 from rarg_tui.ui.panes.view import wrapped
 from rarg_tui.ui.screens.dialog import Dialog

@@ -12,6 +12,9 @@ from textual.containers import Horizontal
 from rarg_tui.corpus.progress import Progress
 from rarg_tui.ui import actions, messages
 from rarg_tui.ui.bridge import Bridge
+from rarg_tui.ui.controls.asking import AskingControls
+from rarg_tui.ui.controls.panes import PaneControls
+from rarg_tui.ui.controls.run import RunControls
 from rarg_tui.ui.glyphs import glyphs
 from rarg_tui.ui.panes.command_bar import CommandBar
 from rarg_tui.ui.panes.document import DocumentPane
@@ -23,7 +26,6 @@ from rarg_tui.ui.panes.status import footer_pieces, index_pieces, input_pieces, 
 from rarg_tui.ui.panes.transcript import TranscriptPane
 from rarg_tui.ui.panes.view import View, newest_call, scope_of
 from rarg_tui.ui.screens.arrangement import BOTTOM, TOP, Arrangement, form_of
-from rarg_tui.ui.screens.controls import Controls
 from rarg_tui.ui.widgets.plain import PlainStatic, Severity, plain_notify
 from rarg_tui.ui.widgets.row_list import RowList
 
@@ -31,14 +33,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rarg_tui.trace.events import Match
+    from rarg_tui.ui.controls.base import Pane
     from rarg_tui.ui.ports import RankerStatusPort, ScopePort, WorkbenchPort
-    from rarg_tui.ui.screens.controls import Pane
     from rarg_tui.ui.wish import Wish
 
 TINY = "rarg needs 40 × 10 cells.\nMake the terminal larger, or the font smaller; q quits."
 
 
-class WorkbenchScreen(Controls, inherit_bindings=False):
+class WorkbenchScreen(
+    RunControls,
+    AskingControls,
+    PaneControls,
+    inherit_bindings=False,
+):
     """Workers post, handlers here change what is looked at, and ``render_view`` shows it."""
 
     CSS_PATH = "workbench.tcss"
@@ -151,7 +158,7 @@ class WorkbenchScreen(Controls, inherit_bindings=False):
     # -- rendering -----------------------------------------------------------------------------
 
     def facts(self) -> set[str]:
-        """What holds now, in the words of ``actions.NEEDS``."""
+        """What holds now, in the words of ``action.NEEDS``."""
         view = self.view
         known = {"running" if view.running else "idle"}
         if view.opened:
@@ -307,7 +314,7 @@ class WorkbenchScreen(Controls, inherit_bindings=False):
 
         def answered(yes: bool | None) -> None:
             if yes:
-                self._change(message.agreed)
+                self.change(message.agreed)
                 self.render_view()
                 return
             sentence = f"Nothing was sent to {message.server}: a asks again, also without it."
