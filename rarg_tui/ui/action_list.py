@@ -151,6 +151,7 @@ _PANES: tuple[Action, ...] = (
     ),
     Action("next_pane", "tab", "next pane", "Go to the next pane.", "Panes", palette=False),
     Action("previous_pane", "shift+tab", "previous pane", "Go to the previous pane.", "Panes", palette=False),
+    Action("view", "v", "view", "Show what the pane holds in another way.", "Panes", footer=54),
     Action("zoom", "z", "zoom", "Give the whole screen to the focused pane, and back.", "Panes", footer=55),
     Action(
         "back", "escape", "back", "Back out: leave the input, the zoom, the document.", "Panes", palette=False

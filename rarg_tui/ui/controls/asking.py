@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rarg_tui.errors import RargError
-from rarg_tui.ui.controls.base import Controls, Pane
+from rarg_tui.ui.controls.base import Controls
 from rarg_tui.ui.wish import Wish
+
+if TYPE_CHECKING:
+    from rarg_tui.ui.controls.base import Pane
 
 
 class AskingControls(Controls, inherit_bindings=False):

@@ -40,6 +40,9 @@ class PaneControls(Controls, inherit_bindings=False):
     def do_zoom(self) -> None:
         self.place(replace(self.arrangement, zoomed=not self.arrangement.zoomed))
 
+    def do_view(self) -> None:
+        self.panes[self.arrangement.pane].next_view()
+
     def do_back(self) -> None:
         self.place(self.arrangement.back())
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
+from rarg_tui.errors import RargError
 from rarg_tui.ui.action import PANES
 from rarg_tui.ui.actions import bindings
 from rarg_tui.ui.panes.view import Target, View
@@ -40,6 +41,10 @@ class ListPane(RowList, inherit_bindings=False):
     def target(self) -> Target | None:
         """The document, and the line in it, that the selected row stands for."""
         return None
+
+    def next_view(self) -> None:
+        """Show the same in another way; ``RargError`` where there is only one."""
+        raise RargError("This pane has no other view.")
 
     def seek(self, text: str) -> bool:
         """Go to the next row that holds ``text``, this one included; False if none does."""

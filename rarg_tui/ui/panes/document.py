@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
+from rarg_tui.errors import RargError
 from rarg_tui.trace.events import Match
 from rarg_tui.ui.panes.base import LIST_BINDINGS, title_of
 from rarg_tui.ui.panes.view import Target, View, plural
@@ -63,6 +64,9 @@ class DocumentPane(DocumentView, inherit_bindings=False):
         self._spans = self._matches(path)
         self.set_document(path, lines, self._spans, line)
         self._retitle()
+
+    def next_view(self) -> None:
+        raise RargError("This pane has no other view.")
 
     def show(self, view: View) -> None:
         self._view = view

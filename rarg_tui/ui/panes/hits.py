@@ -8,6 +8,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from rarg_tui.errors import RargError
 from rarg_tui.ui.panes.base import ListPane, title_of
 from rarg_tui.ui.panes.buckets import buckets, gold_by_call
 from rarg_tui.ui.panes.view import Target, View, plural
@@ -88,6 +89,9 @@ class HitsPane(Vertical):
     def compose(self) -> ComposeResult:
         yield self.chart
         yield self.gold
+
+    def next_view(self) -> None:
+        raise RargError("This pane has no other view.")
 
     def show(self, view: View) -> None:
         state = view.state
