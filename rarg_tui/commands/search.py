@@ -15,6 +15,7 @@ from rarg_tui.agent.strategies import strategy
 from rarg_tui.cli import common, place
 from rarg_tui.commands import shared
 from rarg_tui.errors import RargError
+from rarg_tui.relevance.fusion import K
 from rarg_tui.relevance.rerank_query import FALLBACK
 from rarg_tui.relevance.scope import Scope
 from rarg_tui.search import shell as bash
@@ -223,14 +224,23 @@ def _match_json(match: Match) -> dict[str, Any]:
 
 
 def _explain(scope: Scope) -> None:
-    """A table: rank, fused score, then rank, score and share of each ranker."""
-    names = list(scope.by)
-    weights = "  ".join(f"{name} ×{scope.rankers[name]:g}" for name in names)
-    shared.out(f"{scope.ranker}: {weights}")
-    shared.out("  ".join([f"{'rank':>5}", f"{'score':>8}", *(f"{name:>16}" for name in names), "document"]))
+    """How scores are made, then a table: rank and score, and each ranker's rank, score and share in it."""
+    weights = scope.rankers
+    if len(weights) > 1:
+        made = " + ".join(f"{weights[name]:g} ÷ ({K} + rank by {name})" for name in scope.by)
+    else:
+        made = f"that of {scope.ranker}"
+    shared.out(f"score = {made}")
+    heads = [f"{'rank':>5}", f"{'score':>8}", *(f"{name:>23}" for name in scope.by)]
+    shared.out("  ".join([*heads, "document"]))
     for at, path in enumerate(scope.paths):
-        cells = []
-        for name in names:
-            found = scope.by[name][at]
-            cells.append(f"{'–':>16}" if found is None else f"{f'#{found[0]}  {found[1]:.4f}':>16}")
+        cells = [_share(found[at], weights[name], len(weights)) for name, found in scope.by.items()]
         shared.out("  ".join([f"{at + 1:>5}", f"{scope.scores[at]:>8.5f}", *cells, path]))
+
+
+def _share(found: tuple[int, float] | None, weight: float, rankers: int) -> str:
+    if found is None:
+        return f"{'–':>23}"
+    rank, score = found
+    share = f" +{weight / (K + rank):.5f}" if rankers > 1 else ""
+    return f"{f'#{rank} {score:.4f}{share}':>23}"

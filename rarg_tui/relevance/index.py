@@ -39,6 +39,9 @@ __all__ = ["QUICK", "Index", "RankerStatus"]
 #: What serves at once: built within seconds when nothing is ready yet.
 QUICK = ("lexical", "static")
 
+#: So many documents of each ranker are fused, so that a smaller scope is the beginning of a larger one.
+DEPTH = 10_000
+
 
 class Index:
     """Everything that relevance knows about one corpus. Safe to use from several threads."""
@@ -202,7 +205,7 @@ class Index:
         self._ensure(weights, cancel)
         listing = self.corpus.listing(cancel)
         began = time.monotonic()
-        found = self._search(query, top, list(weights), cancel)
+        found = self._search(query, top if len(weights) == 1 else max(top, DEPTH), list(weights), cancel)
         if len(found) == 1:
             (places, scores) = next(iter(found.values()))
         else:

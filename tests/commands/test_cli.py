@@ -12,6 +12,7 @@ import pytest
 
 from rarg_tui.cli import COMMANDS, main
 from rarg_tui.commands import doctor
+from rarg_tui.paths import resource_dir
 from rarg_tui.relevance import remote
 from rarg_tui.search import sandbox
 from tests import small
@@ -72,8 +73,20 @@ def test_recall_as_json(rarg: Run) -> None:
 
 def test_explain_shows_every_rankers_rank(rarg: Run) -> None:
     _, out, _ = rarg("recall", "orrery", "--ranker", "lexical+static", "--explain")
-    assert "lexical ×" in out.splitlines()[0]
-    assert "#1" in out.splitlines()[2]
+    assert out.splitlines()[0] == "score = 1 ÷ (60 + rank by lexical) + 0.5 ÷ (60 + rank by static)"
+    _, score, *cells = out.splitlines()[2].split()
+    assert cells[0] == "#1"
+    shares = [float(cell) for cell in cells if cell.startswith("+")]
+    assert len(shares) == 2
+    assert abs(sum(shares) - float(score)) < 0.00002
+
+
+def test_a_smaller_scope_is_the_beginning_of_a_larger(rarg: Run) -> None:
+    sample = str(resource_dir("sample_corpus"))
+    query = ("recall", "-C", sample, "who restored the orrery", "--ranker", "lexical+static")
+    _, whole, _ = rarg(*query)
+    for top in (1, 3, 10):
+        assert rarg(*query, "--top", str(top))[1].splitlines() == whole.splitlines()[:top]
 
 
 def test_why_follows_a_document_and_a_line(rarg: Run) -> None:
